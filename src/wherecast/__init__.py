@@ -1,0 +1,64 @@
+"""Wherecast: content-based publish/subscribe whose filters are WHERE clauses.
+
+The names below are loaded when they are first used, so that `import wherecast` stays quick and
+pulls in neither pyspark nor numba.
+"""
+
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from wherecast.language import Explanation as Explanation
+    from wherecast.language import Filter as Filter
+    from wherecast.matching import Index as Index
+    from wherecast.matching import Matches as Matches
+    from wherecast.model import Attribute as Attribute
+    from wherecast.model import ConfigError as ConfigError
+    from wherecast.model import FilterError as FilterError
+    from wherecast.model import Limits as Limits
+    from wherecast.model import Publication as Publication
+    from wherecast.model import PublicationError as PublicationError
+    from wherecast.model import Schema as Schema
+    from wherecast.model import SchemaError as SchemaError
+    from wherecast.model import Subscription as Subscription
+    from wherecast.model import WherecastError as WherecastError
+
+_HOMES = {
+    "wherecast.language": ("Explanation", "Filter"),
+    "wherecast.matching": ("Index", "Matches"),
+    "wherecast.model": (
+        "Attribute",
+        "ConfigError",
+        "FilterError",
+        "Limits",
+        "Publication",
+        "PublicationError",
+        "Schema",
+        "SchemaError",
+        "Subscription",
+        "WherecastError",
+    ),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [*sorted(_HOME_OF), "__version__"]  # noqa: PLE0604
+
+try:
+    __version__ = version("wherecast")
+except PackageNotFoundError:  # run from a source tree that was never installed
+    __version__ = "0+unknown"
+
+
+def __getattr__(name: str) -> Any:
+    """The public name, loaded from its package on first use."""
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'wherecast' has no attribute {name!r}")
+    value = getattr(import_module(_HOME_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """The public names, loaded or not."""
+    return __all__

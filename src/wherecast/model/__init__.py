@@ -1,0 +1,38 @@
+"""What everything else speaks of: schemas, values, publications, subscriptions, errors."""
+
+from wherecast.model.durations import format_duration, parse_duration
+from wherecast.model.errors import (
+    ConfigError,
+    FilterError,
+    Problem,
+    PublicationError,
+    SchemaError,
+    WherecastError,
+)
+from wherecast.model.limits import DEFAULT_LIMITS, Limits
+from wherecast.model.publication import Publication
+from wherecast.model.schema import Attribute, Schema
+from wherecast.model.subscription import Subscription
+from wherecast.model.values import Type, Value, canonical, format_time, parse_time
+
+__all__ = [
+    "DEFAULT_LIMITS",
+    "Attribute",
+    "ConfigError",
+    "FilterError",
+    "Limits",
+    "Problem",
+    "Publication",
+    "PublicationError",
+    "Schema",
+    "SchemaError",
+    "Subscription",
+    "Type",
+    "Value",
+    "WherecastError",
+    "canonical",
+    "format_duration",
+    "format_time",
+    "parse_duration",
+    "parse_time",
+]

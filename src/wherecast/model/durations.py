@@ -1,0 +1,37 @@
+"""Durations as people write them: `500ms`, `30s`, `15m`, `1h`, `7d`."""
+
+import re
+from datetime import timedelta
+
+from wherecast.model.errors import ConfigError
+
+_UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+_DURATION = re.compile(r"(\d{1,15})\s*(ms|s|m|h|d)", re.ASCII)
+
+
+def parse_duration(duration: str | timedelta) -> timedelta:
+    """The duration that a text such as `15m` names; a timedelta is returned as it is.
+
+    Raises:
+        ConfigError: it is not a duration above zero.
+    """
+    if isinstance(duration, timedelta):
+        result = duration
+    else:
+        found = _DURATION.fullmatch(str(duration).strip())
+        if found is None:
+            raise ConfigError(f"{duration!r} is not a duration such as 500ms, 30s, 15m, 1h or 7d")
+        try:
+            result = timedelta(milliseconds=int(found[1]) * _UNITS[found[2]])
+        except OverflowError:
+            raise ConfigError(f"{duration!r} is too long") from None
+    if result <= timedelta(0):
+        raise ConfigError(f"{duration!r} is not a duration above zero")
+    return result
+
+
+def format_duration(duration: timedelta) -> str:
+    """The shortest text that `parse_duration` reads back, to the millisecond."""
+    millis = duration // timedelta(milliseconds=1)
+    unit = next(unit for unit in ("d", "h", "m", "s", "ms") if millis % _UNITS[unit] == 0)
+    return f"{millis // _UNITS[unit]}{unit}"

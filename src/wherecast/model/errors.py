@@ -1,0 +1,80 @@
+"""The error tree, split by who must act.
+
+    WherecastError
+    ├── SchemaError        whoever wrote the schema
+    ├── FilterError        whoever wrote the filter
+    ├── PublicationError   whoever sent the publication
+    └── ConfigError        whoever runs or calls Wherecast
+
+Errors carry fields; their text is made from the fields.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong: a stable code, a sentence, and the attribute it is about."""
+
+    code: str
+    message: str
+    attribute: str | None = None
+
+
+class WherecastError(Exception):
+    """The root of every error that Wherecast raises on purpose."""
+
+
+class _ProblemsError(WherecastError):
+    """An error that lists every problem at once."""
+
+    def __init__(self, problems: Sequence[Problem] | str) -> None:
+        if isinstance(problems, str):
+            problems = (Problem("malformed", problems),)
+        self.problems = tuple(problems)
+        super().__init__(self.problems)
+
+    def __str__(self) -> str:
+        return "; ".join(problem.message for problem in self.problems)
+
+
+class SchemaError(_ProblemsError):
+    """A schema that cannot be used; `problems` has all that is wrong with it."""
+
+
+class PublicationError(_ProblemsError):
+    """A publication that its schema refuses; `problems` has all that is wrong with it."""
+
+
+class FilterError(WherecastError):
+    """A filter that cannot be accepted.
+
+    Attributes:
+        message: what is wrong.
+        position: where in the text, counted in characters from 0, if known.
+        hint: what to write instead, if something is close.
+        code: a stable word for programs.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        position: int | None = None,
+        hint: str | None = None,
+        code: str = "bad_filter",
+    ) -> None:
+        self.message = message
+        self.position = position
+        self.hint = hint
+        self.code = code
+        super().__init__(message, position, hint, code)
+
+    def __str__(self) -> str:
+        place = "" if self.position is None else f" (at position {self.position})"
+        hint = "" if self.hint is None else f"; {self.hint}"
+        return f"{self.message}{place}{hint}"
+
+
+class ConfigError(WherecastError):
+    """A setting, an argument or an installation that cannot work."""

@@ -1,0 +1,230 @@
+"""Attributes and schemas: what a publication may carry and a filter may name."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from wherecast.model.errors import Problem, PublicationError
+from wherecast.model.limits import DEFAULT_LIMITS, Limits
+from wherecast.model.names import did_you_mean, folded
+from wherecast.model.steps import Grid, grid
+from wherecast.model.values import Type, Value, ValueProblem, canonical, describe
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """A named, typed attribute with its domain, if it declares one."""
+
+    name: str
+    type: Type
+    min: int | float | None = None
+    max: int | float | None = None
+    step: Decimal | None = None
+    values: tuple[str, ...] | None = None
+
+    @property
+    def has_domain(self) -> bool:
+        """Whether not every value of the type is allowed."""
+        return (self.min, self.max, self.step, self.values) != (None, None, None, None)
+
+    @property
+    def grid(self) -> Grid | None:
+        """The grid of whole steps, where a step is declared."""
+        return None if self.step is None else grid(self.min, self.step, self.type == "int")
+
+    def to_dict(self) -> dict[str, Any] | str:
+        """The attribute as a schema file writes it."""
+        fields: dict[str, Any] = {"type": self.type}
+        for name in ("min", "max"):
+            if getattr(self, name) is not None:
+                fields[name] = getattr(self, name)
+        if self.step is not None:
+            fields["step"] = int(self.step) if self.type == "int" else float(self.step)
+        if self.values is not None:
+            fields["values"] = list(self.values)
+        return self.type if len(fields) == 1 else fields
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The attributes of a stream.
+
+    Attributes:
+        attributes: the declared attributes, in order.
+        open: whether undeclared attributes are accepted too.
+        unsupported: columns that filters cannot name, with their types.
+    """
+
+    attributes: tuple[Attribute, ...]
+    open: bool = False
+    unsupported: Mapping[str, str] = field(default_factory=dict)
+
+    @staticmethod
+    def load(path: str | Path) -> "Schema":
+        """The schema in a `.toml` or `.attributes` file, by suffix."""
+        from wherecast.model.schema_files import load
+
+        return load(Path(path))
+
+    @staticmethod
+    def from_dict(attributes: Mapping[str, Any], open: bool = False) -> "Schema":
+        """The schema of a mapping from attribute name to type, or to type and domain."""
+        from wherecast.model.schema_files import from_dict
+
+        return from_dict(attributes, open)
+
+    @staticmethod
+    def from_toml(text: str) -> "Schema":
+        """The schema in the text of a TOML file."""
+        from wherecast.model.schema_files import from_toml
+
+        return from_toml(text)
+
+    @staticmethod
+    def from_attributes(text: str) -> "Schema":
+        """The schema in the text of an `.attributes` file."""
+        from wherecast.model.schema_files import from_attributes
+
+        return from_attributes(text)
+
+    @staticmethod
+    def from_arrow(schema: Any) -> "Schema":
+        """The schema of an Arrow schema; struct fields get dotted names."""
+        from wherecast.model.schema_columns import from_arrow
+
+        return from_arrow(schema)
+
+    @staticmethod
+    def from_spark(schema: Any) -> "Schema":
+        """The schema of a Spark `StructType`; struct fields get dotted names."""
+        from wherecast.model.schema_columns import from_spark
+
+        return from_spark(schema)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The declared names, in order."""
+        return tuple(attribute.name for attribute in self.attributes)
+
+    @cached_property
+    def _by_name(self) -> dict[str, Attribute]:
+        return {attribute.name: attribute for attribute in self.attributes}
+
+    @cached_property
+    def _by_fold(self) -> dict[str, str | None]:
+        return folded(self.names)
+
+    @cached_property
+    def positions(self) -> dict[str, int]:
+        """The place of each declared name in the order of the schema."""
+        return {name: place for place, name in enumerate(self.names)}
+
+    def __len__(self) -> int:
+        return len(self.attributes)
+
+    def __iter__(self) -> Iterator[Attribute]:
+        return iter(self.attributes)
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self.find(name) is not None
+
+    def find(self, name: str) -> Attribute | None:
+        """The attribute of that name: by exact case, else by any case where that is unique."""
+        found = self._by_name.get(name)
+        if found is None:
+            other = self._by_fold.get(name.casefold())
+            found = None if other is None else self._by_name[other]
+        return found
+
+    def hint(self, name: str) -> str | None:
+        """A hint that names the attribute nearest to an unknown name, or None."""
+        return did_you_mean(name, self.names)
+
+    def without_domains(self) -> "Schema":
+        """The same attributes with every value of their types allowed."""
+        plain = tuple(Attribute(attribute.name, attribute.type) for attribute in self.attributes)
+        return Schema(plain, self.open, self.unsupported)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The attributes as `from_dict` reads them."""
+        return {attribute.name: attribute.to_dict() for attribute in self.attributes}
+
+    def read(
+        self, publication: Mapping[str, Any], limits: Limits = DEFAULT_LIMITS
+    ) -> dict[str, Value]:
+        """The canonical row of one publication; missing and null attributes are left out.
+
+        Raises:
+            PublicationError: with every problem, each naming its attribute.
+        """
+        problems: list[Problem] = []
+        row: dict[str, Value] = {}
+        given = list(_leaves(publication, "", 1, limits, problems))
+        if len(given) > limits.publication_attributes_max:
+            limit = limits.publication_attributes_max
+            raise PublicationError(
+                [Problem("too_many_attributes", f"{len(given)} attributes, the limit is {limit}")]
+            )
+        seen: set[str] = set()
+        for path, value in given:
+            self._read_one(path, value, row, seen, problems)
+        if problems:
+            raise PublicationError(problems)
+        return row
+
+    def _read_one(
+        self,
+        path: str,
+        value: object,
+        row: dict[str, Value],
+        seen: set[str],
+        problems: list[Problem],
+    ) -> None:
+        """Adds one attribute to the row, or a problem to the list."""
+        attribute = self.find(path) or (self.undeclared(path, value) if self.open else None)
+        name = path if attribute is None else attribute.name
+        if name in seen:
+            problems.append(Problem("conflict", f"attribute {name} is given twice", name))
+        elif attribute is None and not (self.open and value is None):
+            hint = self.hint(path)
+            text = f"unknown attribute {path}" + (f"; {hint}" if hint else "")
+            problems.append(Problem("unknown_attribute", text, path))
+        elif attribute is not None and value is not None:
+            try:
+                row[name] = canonical(attribute, value)
+            except ValueProblem as problem:
+                text = f"attribute {name}: {problem.text}"
+                problems.append(Problem(problem.code, text, name))
+        seen.add(name)
+
+    def undeclared(self, name: str, value: object) -> Attribute | None:
+        """The attribute that an open schema makes of an undeclared value: float, string or bool."""
+        if value is None:
+            return None
+        if isinstance(value, bool):
+            return Attribute(name, "bool")
+        if isinstance(value, str):
+            return Attribute(name, "string")
+        return Attribute(name, "float")  # refused by its reader where it is no number
+
+
+def _leaves(
+    record: Mapping[str, Any], prefix: str, depth: int, limits: Limits, problems: list[Problem]
+) -> Iterator[tuple[str, object]]:
+    """The values of a nested record with their dotted names."""
+    for key, value in record.items():
+        if not isinstance(key, str):
+            problems.append(
+                Problem("malformed", f"attribute names are strings, not {describe(key)}")
+            )
+        elif isinstance(value, Mapping):
+            if depth >= limits.json_depth_max:
+                text = f"attribute {prefix}{key} is nested deeper than {limits.json_depth_max}"
+                problems.append(Problem("too_deep", text, f"{prefix}{key}"))
+            else:
+                yield from _leaves(value, f"{prefix}{key}.", depth + 1, limits, problems)
+        else:
+            yield prefix + key, value

@@ -1,0 +1,216 @@
+"""The five types and their canonical values: int, float, bool, str, and int microseconds.
+
+A canonical value is what filters compare: a 64-bit int, a double, a bool, a string, or the
+microseconds since 1970 in UTC of a timestamp.
+"""
+
+import re
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from math import isfinite, isnan
+from operator import index
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from wherecast.model.schema import Attribute
+
+Type = Literal["int", "float", "bool", "string", "timestamp"]
+Value = int | float | bool | str
+
+TYPES: tuple[Type, ...] = ("int", "float", "bool", "string", "timestamp")
+INT_MIN = -(2**63)
+INT_MAX = 2**63 - 1
+EXACT_FLOAT_MAX = 2**53
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+_TIME = re.compile(
+    r"(\d{4})-(\d\d)-(\d\d)"
+    r"(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?"
+    r"\s?(Z|z|UTC|[+-]\d\d(?::?\d\d)?)?)?",
+    re.ASCII,
+)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+class ValueProblem(ValueError):
+    """A value that an attribute cannot take: a stable code and a text without the name."""
+
+    def __init__(self, code: str, text: str) -> None:
+        self.code = code
+        self.text = text
+        super().__init__(code, text)
+
+
+def parse_time(text: str) -> int:
+    """Microseconds since 1970 of an ISO 8601 time; UTC where it has no zone.
+
+    Digits beyond the microsecond are cut off, as Spark does.
+
+    Raises:
+        ValueError: the text is not a time, or names an impossible one.
+    """
+    found = _TIME.fullmatch(text.strip())
+    if found is None:
+        raise ValueError(f"{text!r} is not an ISO 8601 time such as 2026-05-01T12:30:00Z")
+    year, month, day, hour, minute, second, fraction, zone = found.groups()
+    micros = int((fraction or "0").ljust(6, "0")[:6])
+    try:
+        local = datetime(
+            int(year), int(month), int(day), int(hour or 0), int(minute or 0), int(second or 0),
+            micros, UTC,
+        )  # fmt: skip
+    except ValueError as error:
+        raise ValueError(f"{text!r} is not a possible time: {error}") from None
+    return (local - EPOCH) // _MICROSECOND - _zone_micros(zone, text)
+
+
+def _zone_micros(zone: str | None, text: str) -> int:
+    """The offset of a zone such as +02:00 in microseconds."""
+    if zone is None or zone[0] not in "+-":
+        return 0
+    hours, minutes = int(zone[1:3]), int(zone[-2:]) if len(zone) > 3 else 0
+    if hours > 18 or minutes > 59:
+        raise ValueError(f"{text!r} has an impossible zone {zone}")
+    micros = (hours * 60 + minutes) * 60_000_000
+    return -micros if zone[0] == "-" else micros
+
+
+def format_time(micros: int) -> str:
+    """The ISO 8601 text of a canonical timestamp, in UTC."""
+    try:
+        moment = EPOCH + timedelta(microseconds=micros)
+    except OverflowError:
+        return f"{micros} µs since 1970"
+    return moment.replace(tzinfo=None).isoformat() + "Z"
+
+
+def time_micros(moment: datetime) -> int:
+    """The canonical timestamp of a datetime; a naive one is UTC."""
+    aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+    return (aware - EPOCH) // _MICROSECOND
+
+
+def canonical(attribute: "Attribute", value: object) -> Value:
+    """The value as the attribute holds it: typed, inside its domain, on its step.
+
+    Raises:
+        ValueProblem: the attribute cannot take the value.
+    """
+    typed = _READERS[attribute.type](value)
+    return _inside(attribute, typed) if attribute.has_domain else typed
+
+
+def _inside(attribute: "Attribute", value: Value) -> Value:
+    """The value checked against the declared domain first, then rounded to its step."""
+    if attribute.values is not None and value not in attribute.values:
+        shown = ", ".join(attribute.values[:5]) + (", …" if len(attribute.values) > 5 else "")
+        raise ValueProblem("not_listed", f"{value!r} is not one of its listed values ({shown})")
+    if isinstance(value, str):
+        return value
+    if isnan(value):
+        raise ValueProblem("out_of_range", "NaN lies outside every declared domain")
+    if attribute.min is not None and value < attribute.min:
+        raise ValueProblem("out_of_range", f"{value} is below its minimum {attribute.min}")
+    if attribute.max is not None and value > attribute.max:
+        raise ValueProblem("out_of_range", f"{value} is above its maximum {attribute.max}")
+    if attribute.grid is None:
+        return value
+    if not isfinite(value):
+        raise ValueProblem("out_of_range", f"{value} lies on no step")
+    return attribute.grid.round(value)
+
+
+def _read_int(value: object) -> int:
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        if isinstance(value, float | Decimal):
+            return _whole(value)
+        raise ValueProblem("wrong_type", f"needs an int, not {describe(value)}")
+    number = index(value)
+    if not INT_MIN <= number <= INT_MAX:
+        raise ValueProblem("out_of_range", f"{_short(number)} does not fit into 64 bits")
+    return number
+
+
+def _whole(value: float | Decimal) -> int:
+    """A number with a fraction part as an int, where that is exact."""
+    if not isfinite(value):
+        raise ValueProblem("not_finite", f"needs an int, not {value}")
+    if value != int(value):
+        raise ValueProblem("wrong_type", f"needs an int, not {value}")
+    if isinstance(value, float) and abs(value) > EXACT_FLOAT_MAX:
+        raise ValueProblem("out_of_range", f"{value} is not exact as an int")
+    return _read_int(int(value))
+
+
+def _read_float(value: object) -> float:
+    if isinstance(value, bool) or not hasattr(value, "__float__"):
+        raise ValueProblem("wrong_type", f"needs a number, not {describe(value)}")
+    try:
+        number = float(value)
+    except OverflowError:
+        raise ValueProblem("out_of_range", "is too large for a double") from None
+    if not isfinite(number) and isinstance(value, int | Decimal):
+        raise ValueProblem("out_of_range", "is too large for a double")
+    return number
+
+
+def _read_bool(value: object) -> bool:
+    if isinstance(value, bool):
+        return value
+    if type(value).__name__ in ("bool_", "bool"):  # numpy's, without importing numpy
+        return bool(value)
+    raise ValueProblem("wrong_type", f"needs true or false, not {describe(value)}")
+
+
+def _read_string(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueProblem("wrong_type", f"needs a string, not {describe(value)}")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise ValueProblem("malformed", "has a lone surrogate, which is no character") from None
+    return value
+
+
+def _read_time(value: object) -> int:
+    if isinstance(value, datetime):
+        return time_micros(value)
+    if not isinstance(value, str):
+        raise ValueProblem("wrong_type", f"needs an ISO 8601 time, not {describe(value)}")
+    try:
+        return parse_time(value)
+    except ValueError as error:
+        raise ValueProblem("bad_time", str(error)) from None
+
+
+_READERS = {
+    "int": _read_int,
+    "float": _read_float,
+    "bool": _read_bool,
+    "string": _read_string,
+    "timestamp": _read_time,
+}
+
+
+def describe(value: object) -> str:
+    """A value as an error message shows it: short, with its kind."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float):
+        return f"the number {_short(value)}"
+    if isinstance(value, str):
+        return f"the string {value[:40]!r}" + ("…" if len(value) > 40 else "")
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, list | tuple):
+        return "an array"
+    return type(value).__name__
+
+
+def _short(number: float) -> str:
+    """A number in at most some forty characters."""
+    if isinstance(number, int) and number.bit_length() > 130:
+        return f"an integer of {number.bit_length()} bits"
+    return str(number)
