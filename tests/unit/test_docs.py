@@ -1,0 +1,156 @@
+"""The documentation is true: links resolve, examples run and print what the page says.
+
+In every page, blocks fenced as `python` run one after the other in one namespace, in an empty
+directory. A fence with a second word that is a file name (`toml air.toml`) is written there first.
+A block fenced as `text output` is what the `python` block before it prints. A `python` block whose
+first line is `# needs spark` runs only where there is Spark.
+"""
+
+import io
+import re
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted(path for path in [ROOT / "README.md", *ROOT.glob("docs/**/*.md")] if path.exists())
+FENCE = re.compile(r"^(`{3,})([^\n`]*)\n(.*?)^\1[ \t]*$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"!?\[[^\]]*\]\(\s*<?([^)\s>]+)>?[^)]*\)")
+NEEDS_SPARK = "# needs spark"
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: the words after the fence, its text, and the line where the text begins."""
+
+    info: tuple[str, ...]
+    text: str
+    line: int
+
+    @property
+    def is_python(self) -> bool:
+        return self.info == ("python",)
+
+    @property
+    def is_output(self) -> bool:
+        return self.info == ("text", "output")
+
+    @property
+    def file(self) -> str | None:
+        return self.info[1] if len(self.info) == 2 and "." in self.info[1] else None
+
+    @property
+    def needs_spark(self) -> bool:
+        return self.text.split("\n", 1)[0].strip() == NEEDS_SPARK
+
+
+def _blocks(page: Path) -> Iterator[Block]:
+    text = page.read_text(encoding="utf-8")
+    for found in FENCE.finditer(text):
+        line = text.count("\n", 0, found.start(3)) + 1
+        yield Block(tuple(found[2].split()), found[3], line)
+
+
+def _anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, made as GitHub makes them."""
+    prose = FENCE.sub("", page.read_text(encoding="utf-8"))
+    anchors: set[str] = set()
+    for heading in re.findall(r"^#{1,6} +(.+?) *#*$", prose, re.MULTILINE):
+        plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "")
+        anchor = re.sub(r"[^\w\- ]", "", plain.strip().lower()).replace(" ", "-")
+        number = 1
+        unique = anchor
+        while unique in anchors:
+            unique, number = f"{anchor}-{number}", number + 1
+        anchors.add(unique)
+    return anchors
+
+
+def _name(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_name)
+def test_relative_links_resolve(page: Path) -> None:
+    prose = re.sub(r"`[^`\n]+`", "", FENCE.sub("", page.read_text(encoding="utf-8")))
+    broken = []
+    for target in LINK.findall(prose):
+        if re.match(r"[a-z][a-z0-9+.-]*:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        linked = (page.parent / path).resolve() if path else page
+        exists = ROOT in (linked, *linked.parents) and linked.exists()
+        if not exists or (anchor and linked.suffix == ".md" and anchor not in _anchors(linked)):
+            broken.append(target)
+    assert broken == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_name)
+def test_every_page_is_listed_in_an_index(page: Path) -> None:
+    if page in (ROOT / "README.md", ROOT / "docs" / "README.md"):
+        pytest.skip("an index itself")
+    indexes = [page.parent / "README.md", ROOT / "docs" / "README.md"]
+    linked = {
+        (index.parent / target.partition("#")[0]).resolve()
+        for index in indexes
+        if index.exists() and index != page
+        for target in LINK.findall(index.read_text(encoding="utf-8"))
+    }
+    assert page in linked
+
+
+def _run(page: Path, directory: Path, namespace: dict[str, Any], with_spark: bool) -> None:
+    """Runs the examples of a page and compares what they print."""
+    blocks = list(_blocks(page))
+    for block in blocks:
+        if block.file is not None:
+            (directory / block.file).write_text(block.text, encoding="utf-8")
+    printed: str | None = None
+    for block in blocks:
+        if block.is_python:
+            printed = None
+            if with_spark or not block.needs_spark:
+                code = compile("\n" * (block.line - 1) + block.text, _name(page), "exec")
+                with redirect_stdout(io.StringIO()) as output:
+                    exec(code, namespace)
+                printed = output.getvalue()
+        elif block.is_output and printed is not None:
+            assert _trimmed(printed) == _trimmed(block.text), f"{_name(page)}, line {block.line}"
+            printed = None
+
+
+def _trimmed(text: str) -> list[str]:
+    """The lines without spaces at their ends and without empty lines around them."""
+    return [line.rstrip() for line in text.strip("\n").split("\n")]
+
+
+def _pages(needs_spark: bool) -> list[Path]:
+    """The pages with examples, those that need Spark or those that do not."""
+    result = []
+    for page in PAGES:
+        python = [block for block in _blocks(page) if block.is_python]
+        if python and any(block.needs_spark for block in python) == needs_spark:
+            result.append(page)
+    return result
+
+
+def test_there_are_examples() -> None:
+    assert len(_pages(needs_spark=False)) >= 3
+
+
+@pytest.mark.parametrize("page", _pages(needs_spark=False) + _pages(needs_spark=True), ids=_name)
+def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    _run(page, tmp_path, {"__name__": "__main__"}, with_spark=False)
+
+
+@pytest.mark.parametrize("page", _pages(needs_spark=True), ids=_name)
+def test_spark_examples_run(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spark: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    _run(page, tmp_path, {"__name__": "__main__", "spark": spark}, with_spark=True)
