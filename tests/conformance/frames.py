@@ -1,0 +1,85 @@
+"""The publications of a conformance file as a Spark DataFrame: nested names become structs."""
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from tests.conformance.cases import Case, CaseFile
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+TYPES = {
+    "int": pa.int64(),
+    "float": pa.float64(),
+    "bool": pa.bool_(),
+    "string": pa.string(),
+    "timestamp": pa.timestamp("us", tz="UTC"),
+}
+
+Tree = dict[str, "pa.DataType | Tree"]
+
+
+def publications_table(file: CaseFile, cases: list[Case]) -> pa.Table:
+    """All publications of some cases, with the numbers of their case and row in it."""
+    tree: Tree = {"case_number": pa.int64(), "row_number": pa.int64()}
+    for name, declared in file.attributes.items():
+        type_ = TYPES[declared if isinstance(declared, str) else declared["type"]]
+        *parents, leaf = name.split(".")
+        _descend(tree, parents)[leaf] = type_
+    rows = [
+        _row(publication, tree) | {"case_number": case_number, "row_number": row_number}
+        for case_number, case in enumerate(cases)
+        for row_number, publication in enumerate(case.publications)
+    ]
+    return pa.Table.from_pylist(rows, schema=pa.schema(_fields(tree)))
+
+
+def publications_frame(spark: "SparkSession", file: CaseFile, cases: list[Case]) -> "DataFrame":
+    """The same as a DataFrame with one partition."""
+    return spark.createDataFrame(publications_table(file, cases)).coalesce(1)
+
+
+def _descend(tree: Tree, path: list[str]) -> Tree:
+    for part in path:
+        tree = tree.setdefault(part, {})
+    return tree
+
+
+def _fields(tree: Tree) -> list[pa.Field]:
+    return [
+        pa.field(name, pa.struct(_fields(type_)) if isinstance(type_, dict) else type_)
+        for name, type_ in tree.items()
+    ]
+
+
+def _row(publication: dict[str, Any], tree: Tree) -> dict[str, Any]:
+    row: dict[str, Any] = {}
+    for name, value in publication.items():
+        _put(row, name.split("."), value, tree)
+    return row
+
+
+def _put(row: dict[str, Any], path: list[str], value: Any, tree: Tree) -> None:
+    """Sets a nested field; a record is merged with what is there already."""
+    *parents, leaf = path
+    for part in parents:
+        row, tree = row.setdefault(part, {}), tree[part]
+    if isinstance(value, dict):
+        inner = row.setdefault(leaf, {})
+        for name, field in value.items():
+            _put(inner, name.split("."), field, tree[leaf])
+    else:
+        row[leaf] = _value(value, tree[leaf])
+
+
+def _value(value: Any, type_: "pa.DataType | Tree") -> Any:
+    if value is None:
+        return None
+    if type_ == TYPES["timestamp"]:
+        moment = datetime.fromisoformat(value)
+        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    if type_ == TYPES["int"]:
+        return int(value)
+    return value
