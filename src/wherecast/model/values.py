@@ -1,10 +1,12 @@
 """The five types and their canonical values: int, float, bool, str, and int microseconds.
 
 A canonical value is what filters compare: a 64-bit int, a double, a bool, a string, or the
-microseconds since 1970 in UTC of a timestamp.
+microseconds since 1970 in UTC of a timestamp. `any` is not a type that a schema declares: it
+stands for an undeclared attribute of an open schema of which only the presence is asked.
 """
 
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from math import isfinite, isnan
@@ -14,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from wherecast.model.schema import Attribute
 
-Type = Literal["int", "float", "bool", "string", "timestamp"]
+Type = Literal["int", "float", "bool", "string", "timestamp", "any"]
 Value = int | float | bool | str
 
 TYPES: tuple[Type, ...] = ("int", "float", "bool", "string", "timestamp")
@@ -183,7 +185,7 @@ def _read_time(value: object) -> int:
         raise ValueProblem("bad_time", str(error)) from None
 
 
-_READERS = {
+_READERS: dict[str, Callable[[object], Value]] = {
     "int": _read_int,
     "float": _read_float,
     "bool": _read_bool,

@@ -1,0 +1,336 @@
+"""A sqlglot tree as an expression: names found in the schema, types checked, constants read."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NoReturn
+
+from sqlglot import exp
+
+from wherecast.language.constants import ReadConstant, Word, check_text, read_constant
+from wherecast.language.expression import (
+    FLIPPED,
+    And,
+    Between,
+    Compared,
+    Comparison,
+    Distance,
+    Expression,
+    Fold,
+    Member,
+    Missing,
+    Not,
+    Operator,
+    Or,
+    Pattern,
+    PatternKind,
+    Truth,
+)
+from wherecast.language.patterns import PatternProblem, read_like
+from wherecast.language.resolve import resolve
+from wherecast.language.words import name_of, position_of, word_of
+from wherecast.model import Attribute, FilterError, Limits, Schema, Type
+
+_OPERATORS: dict[type, Operator] = {
+    exp.EQ: "=",
+    exp.NEQ: "<>",
+    exp.LT: "<",
+    exp.LTE: "<=",
+    exp.GT: ">",
+    exp.GTE: ">=",
+}
+_PARTS: dict[type, PatternKind] = {
+    exp.StartsWith: "prefix",
+    exp.EndsWith: "suffix",
+    exp.Contains: "contains",
+}
+_UNDECLARED: dict[str, Type] = {"number": "float", "string": "string", "bool": "bool"}
+_FUNCTIONS = "starts_with, ends_with, contains, lower, upper and geo_distance"
+
+
+class Binder:
+    """Turns one tree into an expression; `constant` reads the constants beside attributes."""
+
+    def __init__(
+        self, schema: Schema, limits: Limits, constant: ReadConstant = read_constant
+    ) -> None:
+        self._schema = schema
+        self._limits = limits
+        self._constant = constant
+
+    def bind(self, tree: exp.Expression) -> Expression:
+        """The expression of a tree.
+
+        Raises:
+            FilterError: it says something that is not in the language, with its place.
+        """
+        if isinstance(tree, exp.And | exp.Or):
+            return self._chain(tree)
+        if isinstance(tree, exp.Paren):
+            return self.bind(tree.this)
+        if isinstance(tree, exp.Not):
+            return negated(self.bind(tree.this))
+        handler = _HANDLERS.get(type(tree))
+        if handler is not None:
+            return handler(self, tree)
+        if type(tree) in _OPERATORS:
+            return self._comparison(tree)
+        if type(tree) in _PARTS:
+            return self._part(tree)
+        return _refuse(tree)
+
+    def _chain(self, tree: exp.Expression) -> Expression:
+        """A run of ANDs or ORs as one list, without recursion on its length."""
+        kind = type(tree)
+        parts: list[exp.Expression] = []
+        while type(tree) is kind:
+            parts.append(tree.expression)
+            tree = tree.this
+        bound = tuple(self.bind(part) for part in [tree, *reversed(parts)])
+        return And(bound) if kind is exp.And else Or(bound)
+
+    def attribute(self, tree: exp.Expression, type_: Type = "any") -> Attribute:
+        """The attribute that a column names; `type_` is what an undeclared one would be."""
+        dotted = name_of(tree)
+        if dotted is None:
+            _refuse(tree)
+        return resolve(self._schema, dotted, position_of(tree), type_)
+
+    def _operand(self, tree: exp.Expression, word: Word | None) -> tuple[Attribute, Fold]:
+        """The attribute of an operand and the case it is folded to."""
+        fold: Fold = ""
+        if isinstance(tree, exp.Lower | exp.Upper):
+            fold = "lower" if isinstance(tree, exp.Lower) else "upper"
+            tree = tree.this
+        type_ = "string" if fold else _UNDECLARED.get(word.kind if word else "string", "string")
+        attribute = self.attribute(tree, type_)
+        if fold and attribute.type != "string":
+            raise FilterError(f"{fold} needs a string, {attribute.name} is {attribute.type}",
+                              position_of(tree), code="wrong_type")  # fmt: skip
+        return attribute, fold
+
+    def _comparison(self, tree: exp.Expression) -> Expression:
+        operator = _OPERATORS[type(tree)]
+        left, right = tree.this, tree.expression
+        if word_of(left) is not None and word_of(right) is None:
+            left, right, operator = right, left, FLIPPED[operator]
+        word = word_of(right)
+        if isinstance(left, exp.Anonymous | exp.Not) or isinstance(right, exp.Anonymous):
+            return self._distance(left, operator, word, tree)
+        if word is None:
+            return self._compared(left, operator, right)
+        if word_of(left) is not None:
+            raise FilterError("a predicate must name an attribute", position_of(tree),
+                              "write TRUE to match every publication")  # fmt: skip
+        attribute, fold = self._operand(left, word)
+        if word.kind == "null":
+            return Truth(None)
+        return Comparison(attribute, operator, self._constant(attribute, word), fold)
+
+    def _compared(
+        self, left: exp.Expression, operator: Operator, right: exp.Expression
+    ) -> Expression:
+        """Two attributes compared: both numbers, or both of one type."""
+        first, second = self.attribute(left, "float"), self.attribute(right, "float")
+        numbers = ("int", "float")
+        if first.type != second.type and not (first.type in numbers and second.type in numbers):
+            message = (
+                f"{first.name} is {first.type} and {second.name} is {second.type}:"
+                f" they cannot be compared"
+            )
+            raise FilterError(message, position_of(right), code="wrong_type")
+        return Compared(first, operator, second)
+
+    def _distance(
+        self, call: exp.Expression, operator: Operator, word: Word | None, tree: exp.Expression
+    ) -> Expression:
+        """`geo_distance(lat, lon, 45.8, 15.9) < 500`."""
+        if not isinstance(call, exp.Anonymous) or call.name.lower() != "geo_distance":
+            _refuse(call)
+        if word is None or word.kind != "number" or len(call.expressions) != 4:
+            message = "geo_distance takes two attributes and two numbers, compared with metres"
+            hint = "geo_distance(lat, lon, 45.8, 15.9) < 500"
+            raise FilterError(message, position_of(tree), hint)
+        latitude, longitude = (self.attribute(part, "float") for part in call.expressions[:2])
+        for attribute, part in ((latitude, call.expressions[0]), (longitude, call.expressions[1])):
+            if attribute.type not in ("int", "float"):
+                message = f"geo_distance needs a number, {attribute.name} is {attribute.type}"
+                raise FilterError(message, position_of(part), code="wrong_type")
+        free = Attribute("geo_distance", "float")
+        words = [word_of(part) for part in call.expressions[2:]]
+        if any(point is None or point.kind != "number" for point in words):
+            raise FilterError("the point of geo_distance is two numbers", position_of(call))
+        point = tuple(self._constant(free, point) for point in words if point is not None)
+        metres: Any = self._constant(free, word)
+        return Distance(latitude, longitude, point, operator, metres)  # type: ignore[arg-type]
+
+    def _between(self, tree: exp.Expression) -> Expression:
+        low, high = (_needed_word(tree.args[side], "BETWEEN") for side in ("low", "high"))
+        if isinstance(tree.this, exp.Anonymous):
+            return And(
+                (
+                    self._distance(tree.this, ">=", low, tree),
+                    self._distance(tree.this, "<=", high, tree),
+                )
+            )
+        attribute, fold = self._operand(tree.this, low)
+        if "null" in (low.kind, high.kind):
+            return And(
+                (
+                    self._half(attribute, ">=", low, fold),
+                    self._half(attribute, "<=", high, fold),
+                )
+            )
+        return Between(
+            attribute, self._constant(attribute, low), self._constant(attribute, high), fold
+        )
+
+    def _half(self, attribute: Attribute, operator: Operator, word: Word, fold: Fold) -> Expression:
+        """One side of a BETWEEN that has NULL on the other."""
+        if word.kind == "null":
+            return Truth(None)
+        return Comparison(attribute, operator, self._constant(attribute, word), fold)
+
+    def _member(self, tree: exp.Expression) -> Expression:
+        listed = tree.expressions
+        if tree.args.get("query") is not None:
+            _refuse(tree.args["query"])
+        if not listed:
+            raise FilterError("IN needs a list of constants", position_of(tree.this))
+        if len(listed) > self._limits.in_values_max:
+            message = f"IN exceeds the limit of {self._limits.in_values_max} values"
+            raise FilterError(message, position_of(tree.this), code="limit")
+        words = [_needed_word(part, "IN") for part in listed]
+        given = [word for word in words if word.kind != "null"]
+        attribute, fold = self._operand(tree.this, given[0] if given else None)
+        if not given:
+            return Truth(None)
+        values = tuple(self._constant(attribute, word) for word in given)
+        return Member(attribute, values, has_null=len(given) < len(words), fold=fold)
+
+    def _like(self, tree: exp.Expression, escape: str = "\\") -> Expression:
+        kind: PatternKind = "ilike" if isinstance(tree, exp.ILike) else "like"
+        word = word_of(tree.expression)
+        attribute, fold = self._operand(tree.this, Word("string", ""))
+        if word is not None and word.kind == "null":
+            return Truth(None)
+        text = self._text(attribute, word, kind.upper(), tree.expression)
+        pattern = Pattern(attribute, kind, text, escape, fold=fold)
+        if isinstance(text, str):  # otherwise a slot, checked when its constants are known
+            check_pattern(pattern, self._limits, word.position if word else None)
+        return negated(pattern) if tree.args.get("negate") else pattern
+
+    def _escaped(self, tree: exp.Expression) -> Expression:
+        word = word_of(tree.expression)
+        if word is None or word.kind != "string" or len(word.text) != 1:
+            raise FilterError("ESCAPE takes one character", position_of(tree.expression))
+        if not isinstance(tree.this, exp.Like | exp.ILike):
+            _refuse(tree)
+        return self._like(tree.this, word.text)
+
+    def _part(self, tree: exp.Expression) -> Expression:
+        word = word_of(tree.expression)
+        attribute, fold = self._operand(tree.this, Word("string", ""))
+        if word is not None and word.kind == "null":
+            return Truth(None)
+        kind = _PARTS[type(tree)]
+        return Pattern(
+            attribute, kind, self._text(attribute, word, kind, tree.expression), fold=fold
+        )
+
+    def _text(
+        self, attribute: Attribute, word: Word | None, what: str, place: exp.Expression | None
+    ) -> str:
+        """The string constant of a pattern predicate on a string attribute."""
+        if word is None and attribute.type == "string":
+            raise FilterError(f"{what} needs a string constant", position_of(place))
+        return check_text(attribute, word or Word("string", ""), what, self._constant)
+
+    def _is(self, tree: exp.Expression) -> Expression:
+        """IS NULL, IS TRUE and IS FALSE; IS NOT arrives as a NOT around it."""
+        what = tree.expression
+        if isinstance(what, exp.Null):
+            return Missing(self.attribute(tree.this))
+        if isinstance(what, exp.Boolean):
+            attribute = self._boolean(tree.this)
+            present = Missing(attribute, negated=True)
+            return And((present, Comparison(attribute, "=", bool(what.this))))
+        raise FilterError("IS takes NULL, TRUE or FALSE", position_of(what))
+
+    def _boolean(self, tree: exp.Expression) -> Attribute:
+        attribute = self.attribute(tree, "bool")
+        if attribute.type != "bool":
+            message = f"{attribute.name} is {attribute.type}, which is not a condition by itself"
+            raise FilterError(
+                message, position_of(tree), "compare it with a constant", "wrong_type"
+            )
+        return attribute
+
+    def _bare(self, tree: exp.Expression) -> Expression:
+        return Comparison(self._boolean(tree), "=", True)
+
+    def _truth(self, tree: exp.Expression) -> Expression:
+        return Truth(None if isinstance(tree, exp.Null) else bool(tree.this))
+
+
+_HANDLERS: dict[type, Callable[[Binder, Any], Expression]] = {
+    exp.Between: Binder._between,
+    exp.In: Binder._member,
+    exp.Like: Binder._like,
+    exp.ILike: Binder._like,
+    exp.Escape: Binder._escaped,
+    exp.Is: Binder._is,
+    exp.Column: Binder._bare,
+    exp.Dot: Binder._bare,
+    exp.Boolean: Binder._truth,
+    exp.Null: Binder._truth,
+}
+
+
+def negated(expression: Expression) -> Expression:
+    """NOT of an expression, as the predicate's own NOT where it has one."""
+    if isinstance(expression, Member | Pattern | Missing) and not expression.negated:
+        return replace(expression, negated=True)
+    return Not(expression)
+
+
+def check_pattern(pattern: Pattern, limits: Limits, position: int | None = None) -> None:
+    """Refuses a LIKE pattern that is malformed or has too many wildcards."""
+    if pattern.kind not in ("like", "ilike"):
+        return
+    try:
+        wildcards = read_like(pattern.text, pattern.escape).wildcards
+    except PatternProblem as problem:
+        raise FilterError(str(problem), position) from None
+    if wildcards > limits.pattern_wildcards_max:
+        message = f"the pattern exceeds the limit of {limits.pattern_wildcards_max} wildcards"
+        raise FilterError(message, position, code="limit")
+
+
+def _needed_word(tree: exp.Expression, what: str) -> Word:
+    word = word_of(tree)
+    if word is None:
+        if isinstance(tree, exp.Subquery | exp.Query):
+            _refuse(tree)
+        raise FilterError(f"{what} takes constants only", position_of(tree))
+    return word
+
+
+def _refuse(tree: exp.Expression) -> NoReturn:
+    """Raises the error of something that is not in the language."""
+    position = position_of(tree)
+    if isinstance(tree, exp.Query | exp.Subquery | exp.Exists):
+        raise FilterError("a filter cannot hold a subquery", position)
+    if isinstance(tree, exp.Anonymous | exp.Func) and not isinstance(tree, exp.Connector):
+        called = tree.name if isinstance(tree, exp.Anonymous) else tree.sql_name().lower()
+        raise FilterError(
+            f"the function {called} is not in the language", position, f"there are {_FUNCTIONS}"
+        )
+    if isinstance(tree, exp.Alias):
+        raise FilterError(f"unexpected {tree.alias}", position_of(tree.args.get("alias")))
+    if isinstance(tree, exp.Binary | exp.Neg):
+        operation = type(tree).__name__.lower()
+        raise FilterError(f"the operation {operation} is not in the language", position)
+    word = word_of(tree)
+    if word is not None:
+        raise FilterError("a constant is not a condition", position, "compare it with an attribute")
+    raise FilterError(f"{type(tree).__name__.lower()} is not in the language", position)

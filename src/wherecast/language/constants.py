@@ -1,0 +1,114 @@
+"""Constants of a filter: from the words of the text to values that an attribute compares with."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Literal
+
+from wherecast.language.expression import Constant
+from wherecast.model import Attribute, FilterError, parse_time
+
+LiteralKind = Literal["number", "string", "bool", "null", "time"]
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A literal as it stands in the text: what kind, its text without quotes, and its place."""
+
+    kind: LiteralKind
+    text: str
+    position: int | None = None
+    negative: bool = False
+
+
+ReadConstant = Callable[[Attribute, Word], Constant]
+
+_TYPE_WORDS = {
+    "int": "a number",
+    "float": "a number",
+    "bool": "TRUE or FALSE",
+    "string": "a string",
+    "timestamp": "a time",
+}
+_KINDS = {"int": "number", "float": "number", "bool": "bool", "string": "string"}
+
+
+def number(word: Word) -> Decimal:
+    """The exact number of a word.
+
+    Raises:
+        FilterError: it is not a finite number.
+    """
+    try:
+        value = Decimal(word.text)
+    except InvalidOperation:
+        raise FilterError(f"{word.text} is not a number", word.position) from None
+    if not value.is_finite() or value.adjusted() > 400:
+        raise FilterError(f"{_cut(word.text)} is out of range", word.position)
+    return -value if word.negative else value
+
+
+def read_constant(attribute: Attribute, word: Word) -> Constant:
+    """The constant that a word stands for beside an attribute, rounded to its step.
+
+    Raises:
+        FilterError: the attribute cannot be compared with it.
+    """
+    if attribute.type == "timestamp":
+        return _time(attribute, word)
+    if word.kind != _KINDS[attribute.type]:
+        raise mismatch(attribute, word)
+    if attribute.type == "string":
+        return word.text
+    if attribute.type == "bool":
+        return word.text == "true"
+    exact = number(word)
+    if attribute.grid is not None:
+        return attribute.grid.round(exact)
+    if attribute.type == "int":
+        return int(exact) if exact == exact.to_integral_value() else exact
+    value = float(exact)
+    if value in (float("inf"), float("-inf")):
+        raise FilterError(f"{_cut(word.text)} is too large for a double", word.position)
+    return value + 0.0  # -0.0 is 0
+
+
+def _time(attribute: Attribute, word: Word) -> int:
+    if word.kind not in ("string", "time"):
+        raise mismatch(attribute, word)
+    try:
+        return parse_time(word.text)
+    except ValueError as error:
+        raise FilterError(str(error), word.position) from None
+
+
+def check_text(
+    attribute: Attribute, word: Word, what: str, constant: ReadConstant = read_constant
+) -> str:
+    """The string constant of a predicate that only strings know, such as LIKE.
+
+    Raises:
+        FilterError: the attribute or the constant is no string.
+    """
+    if attribute.type != "string":
+        message = f"{what} needs a string attribute, {attribute.name} is {attribute.type}"
+        raise FilterError(message, word.position, code="wrong_type")
+    if word.kind != "string":
+        raise mismatch(attribute, word)
+    return constant(attribute, word)  # type: ignore[return-value]
+
+
+def mismatch(attribute: Attribute, word: Word) -> FilterError:
+    """The error of a constant that is of another type than its attribute."""
+    needs = _TYPE_WORDS[attribute.type]
+    hint = None
+    if attribute.type == "string" and word.kind == "number":
+        hint = f"write '{'-' * word.negative}{_cut(word.text)}' for the string"
+    elif word.kind == "string" and attribute.type in ("int", "float"):
+        hint = "write the number without quotes"
+    message = f"{attribute.name} needs {needs}, not the {word.kind} {_cut(word.text)}"
+    return FilterError(message, word.position, hint, code="wrong_type")
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= 40 else text[:40] + "…"

@@ -1,0 +1,263 @@
+"""Covering and overlap of filters, decided on normal forms.
+
+`covers` is sound: where it says yes, every publication that matches the one matches the other. It
+is complete for single conjunctions of intervals and value sets. `overlaps` is sound the other way:
+where it says no, no publication matches both. Declared domains and steps are used: an interval
+shrinks to the steps inside it, and a string attribute with listed values has a value set.
+
+Sources: spec 003 A6 (rules per operator), spec 000 A2 (operators over a domain), F15.
+"""
+
+from dataclasses import replace
+from math import ceil, floor
+
+from wherecast.language.constraint import Constraint, allows, intersect
+from wherecast.language.evaluate import evaluate
+from wherecast.language.expression import Distance, Pattern, Predicate
+from wherecast.language.keys import RANGES, key_of, value_of
+from wherecast.language.normal import Conjunction, NormalForm, Residual
+from wherecast.model import Attribute
+from wherecast.model.steps import exact
+
+_SMALL = 64  # an interval of at most so many whole values is compared as the set of them
+
+
+def effective(constraint: Constraint) -> Constraint | None:
+    """What the constraint allows inside the declared domain, or None where that is nothing."""
+    attribute = constraint.attribute
+    if constraint.presence == "missing":
+        return constraint
+    if attribute.values is not None:
+        kept = tuple(sorted(v for v in attribute.values if allows(constraint, v)))
+        return Constraint(attribute, values=kept) if kept else None
+    if attribute.type in ("string", "any"):
+        return constraint
+    low, high = _domain(attribute)
+    narrowed = intersect(constraint, Constraint(attribute, low=low, high=high))
+    if narrowed is None:
+        return None
+    return _on_grid(narrowed) if attribute.grid is not None else _trimmed(narrowed)
+
+
+def _domain(attribute: Attribute) -> tuple[int, int]:
+    """The keys of the least and the greatest value that a publication can carry."""
+    low, high = RANGES[attribute.type]
+    grid = attribute.grid
+    if attribute.min is not None:
+        low = key_of(attribute.type, attribute.min)
+    if attribute.max is not None:
+        least = grid.round(attribute.max) if grid else attribute.max
+        high = key_of(attribute.type, least)
+    elif attribute.type == "float" and attribute.has_domain:
+        high = key_of("float", float("inf"))
+    return low, high
+
+
+def _on_grid(constraint: Constraint) -> Constraint | None:
+    """The constraint with its ends moved inwards to whole steps."""
+    attribute, grid = constraint.attribute, constraint.attribute.grid
+    assert grid is not None
+    if constraint.values is not None:
+        kept = tuple(v for v in constraint.values if _is_step(attribute, v))
+        return replace(constraint, values=kept) if kept else None
+    low, high = constraint.low, constraint.high
+    if isinstance(low, int):
+        value = value_of(attribute.type, low)
+        if abs(value) != float("inf"):  # type: ignore[arg-type]
+            low = _step_key(attribute, ceil((exact(value) - grid.origin) / grid.step))  # type: ignore[arg-type]
+    if isinstance(high, int):
+        value = value_of(attribute.type, high)
+        if abs(value) != float("inf"):  # type: ignore[arg-type]
+            high = _step_key(attribute, floor((exact(value) - grid.origin) / grid.step))  # type: ignore[arg-type]
+    if low is not None and high is not None and low > high:  # type: ignore[operator]
+        return None
+    kept = tuple(v for v in constraint.excluded if _is_step(attribute, v))
+    return _trimmed(replace(constraint, low=low, high=high, excluded=kept))
+
+
+def _step_key(attribute: Attribute, index: int) -> int:
+    assert attribute.grid is not None
+    return key_of(attribute.type, attribute.grid.value(index))
+
+
+def _is_step(attribute: Attribute, key: object) -> bool:
+    assert attribute.grid is not None
+    assert isinstance(key, int)
+    value = value_of(attribute.type, key)
+    return value == attribute.grid.round(value)  # type: ignore[arg-type]
+
+
+def _trimmed(constraint: Constraint) -> Constraint | None:
+    """A whole-valued interval without the excluded values at its ends; small ones as a set."""
+    attribute, low, high = constraint.attribute, constraint.low, constraint.high
+    if not constraint.excluded or not isinstance(low, int) or not isinstance(high, int):
+        return constraint
+    if attribute.grid is not None:
+        first = attribute.grid.index(value_of(attribute.type, low))  # type: ignore[arg-type]
+        last = attribute.grid.index(value_of(attribute.type, high))  # type: ignore[arg-type]
+        if last - first > _SMALL + len(constraint.excluded):
+            return constraint
+        keys = [_step_key(attribute, index) for index in range(first, last + 1)]
+    elif high - low <= _SMALL + len(constraint.excluded):
+        keys = list(range(low, high + 1))
+    else:
+        return constraint
+    kept = tuple(key for key in keys if key not in constraint.excluded)
+    return Constraint(attribute, values=kept) if kept else None
+
+
+def possible(form: NormalForm) -> list[Conjunction]:
+    """The conjunctions that can hold inside the declared domains, with effective constraints."""
+    found = []
+    for conjunction in form.conjunctions:
+        narrowed = [effective(constraint) for constraint in conjunction.constraints]
+        if None not in narrowed:
+            found.append(Conjunction(tuple(c for c in narrowed if c), conjunction.residual))
+    return found
+
+
+def covers(outer: NormalForm, inner: NormalForm) -> bool:
+    """Whether every publication that matches `inner` surely matches `outer`."""
+    wide = possible(outer)
+    return all(any(_covers(one, other) for one in wide) for other in possible(inner))
+
+
+def overlaps(one: NormalForm, other: NormalForm) -> bool:
+    """Whether a publication may match both; False is certain."""
+    second = possible(other)
+    return any(_meet(left, right) for left in possible(one) for right in second)
+
+
+def _meet(left: Conjunction, right: Conjunction) -> bool:
+    """Whether the constraints of two conjunctions leave something in common."""
+    by_name = {c.attribute: c for c in right.constraints}
+    for constraint in left.constraints:
+        partner = by_name.get(constraint.attribute)
+        if partner is None:
+            continue
+        both = intersect(constraint, partner)
+        if both is None or effective(both) is None or _disjoint_patterns(both):
+            return False
+    return True
+
+
+def _disjoint_patterns(constraint: Constraint) -> bool:
+    """Whether two prefixes or two suffixes exclude each other."""
+    for kind in ("prefix", "suffix"):
+        texts = [
+            p.text
+            for p in constraint.patterns
+            if isinstance(p, Pattern) and p.kind == kind and not p.negated and not p.fold
+        ]
+        longest = max(texts, key=len, default="")
+        if any(not _within(kind, text, longest) for text in texts):
+            return True
+    return False
+
+
+def _covers(outer: Conjunction, inner: Conjunction) -> bool:
+    """Whether one conjunction surely holds wherever the other does."""
+    by_name = {c.attribute: c for c in inner.constraints}
+    for constraint in outer.constraints:
+        narrower = by_name.get(constraint.attribute)
+        if narrower is None or not contains(constraint, narrower):
+            return False
+    return all(_implied(residual, inner.residual) for residual in outer.residual)
+
+
+def _implied(wanted: Residual, given: tuple[Residual, ...]) -> bool:
+    """Whether a residual predicate follows from those of another conjunction."""
+    if wanted in given:
+        return True
+    if not isinstance(wanted, Distance):
+        return False
+    return any(_nearer(wanted, other) for other in given if isinstance(other, Distance))
+
+
+def _nearer(wanted: Distance, other: Distance) -> bool:
+    """Whether one circle lies in another around the same point, or outside it."""
+    if (wanted.latitude, wanted.longitude, wanted.point) != (
+        other.latitude,
+        other.longitude,
+        other.point,
+    ):
+        return False
+    signs = {wanted.operator, other.operator}
+    if signs <= {"<", "<="}:
+        strict = wanted.operator == "<" and other.operator == "<="
+        return other.metres < wanted.metres or (other.metres == wanted.metres and not strict)
+    if signs <= {">", ">="}:
+        strict = wanted.operator == ">" and other.operator == ">="
+        return other.metres > wanted.metres or (other.metres == wanted.metres and not strict)
+    return False
+
+
+def contains(outer: Constraint, inner: Constraint) -> bool:
+    """Whether every value that `inner` allows is surely allowed by `outer`."""
+    if "missing" in (outer.presence, inner.presence):
+        return outer.presence == inner.presence
+    if inner.values is not None:
+        return all(allows(outer, value) for value in inner.values)
+    if outer.values is not None:
+        return _few(inner) is not None and all(allows(outer, v) for v in _few(inner) or ())
+    if outer.low is not None and (inner.low is None or inner.low < outer.low):  # type: ignore[operator]
+        return False
+    if outer.high is not None and (inner.high is None or inner.high > outer.high):  # type: ignore[operator]
+        return False
+    free = replace(inner, patterns=())
+    if any(allows(free, v) and not _excluded(inner, v) for v in outer.excluded):
+        return False
+    return all(any(_follows(p, q) for q in inner.patterns) for p in outer.patterns)
+
+
+def _few(constraint: Constraint) -> list[int] | None:
+    """The values of a short interval of whole numbers, or None."""
+    low, high = constraint.low, constraint.high
+    if constraint.attribute.type not in ("int", "timestamp", "bool"):
+        return [low] if isinstance(low, int) and low == high else _few_steps(constraint)
+    if not isinstance(low, int) or not isinstance(high, int) or high - low >= 10_000:
+        return None
+    if constraint.attribute.grid is not None:
+        return _few_steps(constraint)
+    return [key for key in range(low, high + 1) if key not in constraint.excluded]
+
+
+def _few_steps(constraint: Constraint) -> list[int] | None:
+    """The values of a short interval of whole steps, or None."""
+    attribute, low, high = constraint.attribute, constraint.low, constraint.high
+    if attribute.grid is None or not isinstance(low, int) or not isinstance(high, int):
+        return None
+    first = attribute.grid.index(value_of(attribute.type, low))  # type: ignore[arg-type]
+    last = attribute.grid.index(value_of(attribute.type, high))  # type: ignore[arg-type]
+    if last - first >= 10_000:
+        return None
+    keys = (_step_key(attribute, index) for index in range(first, last + 1))
+    return [key for key in keys if key not in constraint.excluded]
+
+
+def _excluded(constraint: Constraint, value: object) -> bool:
+    """Whether a pattern of the constraint rules a string out."""
+    name = constraint.attribute.name
+    return isinstance(value, str) and any(
+        evaluate(pattern, {name: value}) is not True for pattern in constraint.patterns
+    )
+
+
+def _follows(wanted: Predicate, given: Predicate) -> bool:
+    """Whether one pattern predicate follows from another: spec 003, A6."""
+    if wanted == given:
+        return True
+    if not isinstance(wanted, Pattern) or not isinstance(given, Pattern):
+        return False
+    if wanted.negated or given.negated or wanted.fold != given.fold:
+        return False
+    if wanted.kind == "contains":
+        return given.kind in ("contains", "prefix", "suffix") and wanted.text in given.text
+    return wanted.kind == given.kind and _within(wanted.kind, wanted.text, given.text)
+
+
+def _within(kind: str, shorter: str, longer: str) -> bool:
+    """Whether a longer prefix or suffix implies a shorter one."""
+    if kind == "prefix":
+        return longer.startswith(shorter)
+    return kind == "suffix" and longer.endswith(shorter)

@@ -1,0 +1,123 @@
+"""A filter: the text of a WHERE clause and what it means on a schema."""
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any
+
+from wherecast.language import covering
+from wherecast.language.bind import Binder
+from wherecast.language.evaluate import Row, Verdict, evaluate
+from wherecast.language.explain import Explanation, explain
+from wherecast.language.expression import Expression
+from wherecast.language.normal import NormalForm, normalise
+from wherecast.language.parse import parse
+from wherecast.language.triples import bind_triples, parse_triples, read_triples
+from wherecast.language.write import write
+from wherecast.model import DEFAULT_LIMITS, FilterError, Limits, Schema
+
+
+def read_expression(text: str, schema: Schema, limits: Limits) -> Expression:
+    """The expression of a filter's text: a WHERE clause, or PADRES triples where it opens with [.
+
+    Raises:
+        FilterError: with the place and a hint.
+    """
+    if not isinstance(text, str):
+        raise FilterError(f"a filter is a text, not {type(text).__name__}")
+    if text.lstrip().startswith("["):
+        if len(text.encode("utf-8", "replace")) > limits.filter_text_bytes_max:
+            limit = limits.filter_text_bytes_max
+            raise FilterError(f"text exceeds the limit of {limit} bytes", code="limit")
+        return bind_triples(parse_triples(text), schema, limits)
+    return Binder(schema, limits).bind(parse(text, limits))
+
+
+class Filter:
+    """A filter that was read and checked against a schema.
+
+    Attributes:
+        text: as it was given.
+        schema: what it was checked against.
+        expression: what it says.
+        normal: the same as a disjunction of conjunctions.
+
+    Raises:
+        FilterError: it cannot be accepted.
+    """
+
+    __slots__ = ("__dict__", "expression", "normal", "schema", "text")
+
+    def __init__(self, text: str, schema: Schema, limits: Limits = DEFAULT_LIMITS) -> None:
+        self._set(text, read_expression(text, schema, limits), schema, limits)
+
+    @classmethod
+    def from_triples(
+        cls, triples: Iterable[Any], schema: Schema, limits: Limits = DEFAULT_LIMITS
+    ) -> "Filter":
+        """The filter of Python triples such as `[("volume", ">", 300000)]`."""
+        expression = bind_triples(read_triples(triples), schema, limits)
+        return cls._of(write(expression), expression, schema, limits)
+
+    @classmethod
+    def _of(cls, text: str, expression: Expression, schema: Schema, limits: Limits) -> "Filter":
+        made = cls.__new__(cls)
+        made._set(text, expression, schema, limits)
+        return made
+
+    def _set(self, text: str, expression: Expression, schema: Schema, limits: Limits) -> None:
+        self.text = text
+        self.schema = schema
+        self.expression = expression
+        self.normal: NormalForm = normalise(expression, limits)
+
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """What its author should know: that it can never match, and why."""
+        if covering.possible(self.normal):
+            return ()
+        outside = [
+            f"no value of the declared domain satisfies the filter on {constraint.attribute.name}"
+            for conjunction in self.normal.conjunctions
+            for constraint in conjunction.constraints
+            if covering.effective(constraint) is None
+        ]
+        reasons = dict.fromkeys([*self.normal.impossible, *outside])
+        return (f"can never match: {'; '.join(list(reasons)[:3])}",)
+
+    def matches(self, publication: Mapping[str, Any]) -> bool:
+        """Whether a publication satisfies the filter.
+
+        Raises:
+            PublicationError: the schema refuses the publication.
+        """
+        return self.evaluate(self.schema.read(publication)) is True
+
+    def evaluate(self, row: Row) -> Verdict:
+        """The verdict on a canonical row, as `Schema.read` gives it."""
+        return evaluate(self.expression, row)
+
+    def explain(self, publication: Mapping[str, Any]) -> Explanation:
+        """Why a publication matches or does not, predicate by predicate."""
+        return explain(self.expression, self.schema.read(publication))
+
+    def covers(self, other: "Filter") -> bool:
+        """Whether every publication that matches `other` surely matches this filter."""
+        return covering.covers(self.normal, other.normal)
+
+    def overlaps(self, other: "Filter") -> bool:
+        """Whether a publication may match both filters; False is certain."""
+        return covering.overlaps(self.normal, other.normal)
+
+    def __str__(self) -> str:
+        return write(self.expression)
+
+    def __repr__(self) -> str:
+        return f"Filter({self.text!r})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Filter):
+            return NotImplemented
+        return self.expression == other.expression and self.schema == other.schema
+
+    def __hash__(self) -> int:
+        return hash(self.expression)

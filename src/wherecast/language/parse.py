@@ -1,0 +1,126 @@
+"""The text of a WHERE clause as a sqlglot tree, with its cost bounded before it is parsed."""
+
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.errors import ParseError, TokenError
+from sqlglot.tokenizer_core import Token, TokenType
+
+from wherecast.model import FilterError, Limits
+
+_SPARK = Dialect.get_or_raise("spark")
+_PREFIXES = (TokenType.NOT, TokenType.DASH)
+_FULL_WIDTH = {chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}
+
+
+def parse(text: str, limits: Limits) -> exp.Expression:
+    """The tree of a filter's text.
+
+    Raises:
+        FilterError: it is empty, exceeds a limit, or is not one boolean expression.
+    """
+    if len(text) > limits.filter_text_bytes_max or len(text.encode("utf-8", "replace")) > (
+        limits.filter_text_bytes_max
+    ):
+        raise _over("text", "bytes", limits.filter_text_bytes_max)
+    if not text.strip():
+        raise FilterError("the filter is empty", 0, "write TRUE to match every publication")
+    try:
+        tokens = _SPARK.tokenize(text)
+    except TokenError as error:
+        raise FilterError(*_token_error(text, error)) from None
+    tokens = _merged(text, tokens)
+    _check_cost(tokens, limits)
+    try:
+        trees = _SPARK.parser().parse(tokens, text)
+    except ParseError as error:
+        raise _parse_error(text, error) from None
+    except RecursionError:
+        raise _over("nesting", "levels", limits.filter_depth_max) from None
+    if len(trees) != 1 or trees[0] is None:
+        place = text.find(";")
+        raise FilterError("a filter is one condition", place if place >= 0 else None)
+    tree = trees[0]
+    assert isinstance(tree, exp.Expression)
+    return tree
+
+
+def _merged(text: str, tokens: list[Token]) -> list[Token]:
+    """The tokens with neighbouring strings joined as Spark 4 reads them.
+
+    `'it''s'` is `it's`; `'a' 'b'` is `ab`.
+    """
+    merged: list[Token] = []
+    for token in tokens:
+        last = merged[-1] if merged else None
+        if token.token_type == TokenType.STRING and last and last.token_type == TokenType.STRING:
+            touching = last.end + 1 == token.start and text[last.end] == text[token.start]
+            joined = last.text + (text[token.start] if touching else "") + token.text
+            merged[-1] = Token(
+                TokenType.STRING, joined, last.line, token.col, last.start, token.end
+            )
+        else:
+            merged.append(token)
+    return merged
+
+
+def _check_cost(tokens: list[Token], limits: Limits) -> None:
+    """Refuses what would be costly to parse: long literals, deep nesting, many predicates."""
+    depth = run = 0
+    predicates = 1
+    for token in tokens:
+        kind = token.token_type
+        if kind in (TokenType.STRING, TokenType.NUMBER):
+            if len(token.text.encode("utf-8", "replace")) > limits.literal_bytes_max:
+                raise _over("a literal", "bytes", limits.literal_bytes_max, token.start)
+        elif kind == TokenType.L_PAREN:
+            depth += 1
+        elif kind == TokenType.R_PAREN:
+            depth -= 1
+        elif kind in (TokenType.AND, TokenType.OR):
+            predicates += 1
+        elif kind == TokenType.BETWEEN:
+            predicates -= 1
+        run = run + 1 if kind in _PREFIXES else 0
+        if depth + run > limits.filter_depth_max:
+            raise _over("nesting", "levels", limits.filter_depth_max, token.start)
+        if predicates > limits.predicates_max:
+            raise _over("the filter", "predicates", limits.predicates_max, token.start)
+
+
+def _over(what: str, unit: str, limit: int, position: int | None = None) -> FilterError:
+    return FilterError(f"{what} exceeds the limit of {limit} {unit}", position, code="limit")
+
+
+def _token_error(text: str, error: TokenError) -> tuple[str, int | None, str | None]:
+    """Message, position and hint for a text that does not split into words."""
+    for quote in ("'", '"', "`"):
+        if text.count(quote) % 2:
+            return f"a {quote} is opened and not closed", text.rfind(quote), None
+    return f"cannot read the filter: {str(error).splitlines()[0]}", None, None
+
+
+def _parse_error(text: str, error: ParseError) -> FilterError:
+    """The error of a text that is not a condition, with its place and a hint."""
+    first = error.errors[0] if error.errors else {}
+    highlight = first.get("highlight") or ""
+    position = _position(text, first, highlight)
+    for place, character in enumerate(text):
+        if character in _FULL_WIDTH:
+            plain = _FULL_WIDTH[character]
+            hint = f"write {plain} instead of the full-width {character}"
+            return FilterError("not a WHERE clause", place, hint)
+    opened, closed = text.count("("), text.count(")")
+    if opened != closed:
+        what = "opened and not closed" if opened > closed else "closed and not opened"
+        return FilterError(f"a parenthesis is {what}", position)
+    near = f" near {highlight!r}" if highlight else ""
+    return FilterError(f"not a WHERE clause{near}", position)
+
+
+def _position(text: str, place: dict[str, object], highlight: str) -> int | None:
+    """The offset of an error that sqlglot gives as a line and an end column."""
+    line, column = place.get("line"), place.get("col")
+    if not isinstance(line, int) or not isinstance(column, int):
+        return None
+    start = sum(len(row) + 1 for row in text.split("\n")[: line - 1])
+    return max(0, min(len(text), start + column - max(1, len(highlight))))

@@ -1,0 +1,27 @@
+"""Names in filters: which attribute a dotted name means, or the error that says why none."""
+
+from wherecast.model import Attribute, FilterError, Schema, Type
+
+_NOT_NUMBERS = ("nan", "infinity", "inf")
+
+
+def resolve(
+    schema: Schema, dotted: str, position: int | None = None, undeclared: Type = "any"
+) -> Attribute:
+    """The attribute that a name means; `undeclared` is its type where an open schema has none.
+
+    Raises:
+        FilterError: the schema knows no such attribute.
+    """
+    found = schema.find(dotted)
+    if found is not None:
+        return found
+    if dotted in schema.unsupported:
+        shown = schema.unsupported[dotted]
+        raise FilterError(f"{dotted} has type {shown}, which filters cannot use", position)
+    if dotted.casefold() in _NOT_NUMBERS:
+        raise FilterError(f"{dotted} is not a constant that a filter can name", position)
+    if schema.open:
+        return Attribute(dotted, undeclared)
+    hint = schema.hint(dotted)
+    raise FilterError(f"unknown attribute {dotted}", position, hint, code="unknown_attribute")

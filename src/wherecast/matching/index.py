@@ -1,0 +1,177 @@
+"""The public index: filters by id, matched against batches of publications."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from wherecast.columns import decode_rows, read_arrow, rows_of
+from wherecast.columns.decoded import Decoded
+from wherecast.language import Filter
+from wherecast.matching.matches import Id, Matches
+from wherecast.matching.scan import ScanIndex
+from wherecast.model import ConfigError, FilterError, Problem, PublicationError, Schema
+from wherecast.model.names import did_you_mean
+
+Kind = Literal["scan"]
+KINDS: tuple[Kind, ...] = ("scan",)
+_SHOWN_MAX = 3
+
+
+class Index:
+    """Filters by id; `match` gives the ids of those that each publication satisfies.
+
+    Ids are strings or ints, one type per index. Adding an id again replaces its filter.
+    """
+
+    def __init__(self, schema: Schema, kind: str = "scan") -> None:
+        if kind not in KINDS:
+            hint = did_you_mean(kind, KINDS) or f"there is {', '.join(KINDS)}"
+            raise ConfigError(f"unknown kind of index {kind}; {hint}")
+        self.schema = schema
+        self.kind = kind
+        self._engine = ScanIndex()
+        self._id_type: type | None = None
+
+    def __len__(self) -> int:
+        return len(self._engine)
+
+    def __contains__(self, id: Id) -> bool:
+        return id in self._engine
+
+    def add(self, id: Id, filter: str | Filter) -> None:
+        """Adds a filter, or replaces the one of the same id.
+
+        Raises:
+            FilterError: the filter cannot be accepted; nothing changed.
+        """
+        checked = self._read(filter)
+        self._id_type = self._checked_type(id, self._id_type)
+        self._engine.add(id, checked)
+
+    def add_all(
+        self, filters: Any, on_bad: Literal["raise", "skip"] = "raise"
+    ) -> list[tuple[Id, FilterError]]:
+        """Adds many filters: all of them, or with `on_bad="skip"` all but the bad ones.
+
+        Args:
+            filters: pairs of id and filter, a mapping, or a table with the columns `id` and
+                `filter`: anything with the Arrow interface.
+            on_bad: what a filter that cannot be accepted does.
+
+        Returns:
+            The bad ones that were left out, each with its error.
+
+        Raises:
+            FilterError: a filter cannot be accepted; nothing changed.
+        """
+        good: list[tuple[Id, Filter]] = []
+        bad: list[tuple[Id, FilterError]] = []
+        id_type = self._id_type
+        for id, filter in _pairs(filters):
+            try:
+                checked = self._read(filter)
+            except FilterError as error:
+                bad.append((id, error))
+                continue
+            id_type = self._checked_type(id, id_type)
+            good.append((id, checked))
+        if bad and on_bad == "raise":
+            raise _many(bad)
+        self._id_type = id_type
+        for id, checked in good:
+            self._engine.add(id, checked)
+        return bad
+
+    def remove(self, id: Id) -> None:
+        """Removes a filter.
+
+        Raises:
+            KeyError: there is no filter of that id.
+        """
+        if id not in self._engine:
+            raise KeyError(id)
+        self._engine.remove(id)
+
+    def remove_all(self, ids: Iterable[Id]) -> None:
+        """Removes many filters: all of them, or none where one is not there."""
+        wanted = list(dict.fromkeys(ids))
+        for id in wanted:
+            if id not in self._engine:
+                raise KeyError(id)
+        for id in wanted:
+            self._engine.remove(id)
+
+    def match(self, publications: Any) -> Matches:
+        """The ids of the filters that each publication satisfies.
+
+        Args:
+            publications: a list of mappings, or anything with the Arrow interface.
+
+        Raises:
+            PublicationError: the schema refuses a publication; every problem is listed.
+        """
+        return self._engine.match(rows_of(self._valid(publications).batch, self.schema))
+
+    def stats(self) -> dict[str, Any]:
+        """Figures about the index."""
+        return {"kind": self.kind, "filters": len(self)}
+
+    def _valid(self, publications: Any) -> Decoded:
+        if isinstance(publications, Mapping):
+            raise ConfigError("match takes a list of publications, not one")
+        plain = isinstance(publications, list | tuple)
+        decoded = (
+            decode_rows(publications, self.schema)
+            if plain
+            else read_arrow(publications, self.schema)
+        )
+        if decoded.rejected:
+            raise PublicationError(
+                [
+                    Problem(bad.code, f"publication {bad.row}: {bad.message}", bad.attribute)
+                    for bad in decoded.rejected
+                ]
+            )
+        return decoded
+
+    def _read(self, filter: str | Filter) -> Filter:
+        if not isinstance(filter, Filter):
+            return Filter(filter, self.schema)
+        if filter.schema != self.schema:
+            raise ConfigError("the filter was read with another schema than the index has")
+        return filter
+
+    @staticmethod
+    def _checked_type(id: object, expected: type | None) -> type:
+        if isinstance(id, bool) or not isinstance(id, str | int):
+            raise ConfigError(f"an id is a string or an int, not {type(id).__name__}")
+        if expected is not None and not isinstance(id, expected):
+            raise ConfigError(f"the ids of this index are {expected.__name__}, not {id!r}")
+        return str if isinstance(id, str) else int
+
+
+def _pairs(filters: Any) -> Iterator[tuple[Id, Any]]:
+    """Pairs of id and filter from anything that `add_all` takes."""
+    if isinstance(filters, Mapping):
+        yield from filters.items()
+    elif hasattr(filters, "__arrow_c_stream__") or hasattr(filters, "__arrow_c_array__"):
+        table = pa.table(filters)
+        missing = [name for name in ("id", "filter") if name not in table.column_names]
+        if missing:
+            raise ConfigError(f"a table of filters has the columns id and filter, not {missing}")
+        ids, texts = table.column("id").to_pylist(), table.column("filter").to_pylist()
+        yield from zip(ids, texts, strict=True)
+    else:
+        for pair in filters:
+            if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
+                raise ConfigError(f"expected pairs of id and filter, not {pair!r}")
+            yield pair[0], pair[1]
+
+
+def _many(bad: list[tuple[Id, FilterError]]) -> FilterError:
+    """One error for several bad filters: the first few and the count."""
+    shown = "; ".join(f"{id!r}: {error}" for id, error in bad[:_SHOWN_MAX])
+    more = f" and {len(bad) - _SHOWN_MAX} more" if len(bad) > _SHOWN_MAX else ""
+    first = bad[0][1]
+    return FilterError(f"{len(bad)} bad filters: {shown}{more}", first.position, first.hint)
