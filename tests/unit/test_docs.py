@@ -7,6 +7,7 @@ first line is `# needs spark` runs only where there is Spark.
 """
 
 import io
+import json
 import re
 from collections.abc import Iterator
 from contextlib import redirect_stdout
@@ -101,6 +102,21 @@ def test_every_page_is_listed_in_an_index(page: Path) -> None:
         for target in LINK.findall(index.read_text(encoding="utf-8"))
     }
     assert page in linked
+
+
+def test_every_deviation_has_its_cases() -> None:
+    """The table of deviations names all conformance cases of deviations, and no other."""
+    page = (ROOT / "docs" / "reference" / "filters.md").read_text(encoding="utf-8")
+    table = page.split("## Deviations from Spark SQL")[1]
+    rows = [line for line in table.splitlines() if line.startswith("| ")][1:]
+    named = {name.strip() for row in rows for name in row.split("|")[-2].split(";")}
+    cases: set[str] = set()
+    for path in sorted((ROOT / "tests" / "conformance").glob("*.json")):
+        data = json.loads(path.read_text(encoding="utf-8"))
+        cases |= {case["name"] for key in ("cases", "filters") for case in data.get(key, ())}
+    assert len(rows) >= 9
+    assert named - cases == set()
+    assert {name for name in cases if name.startswith("deviation:")} - named == set()
 
 
 def _run(page: Path, directory: Path, namespace: dict[str, Any], with_spark: bool) -> None:
