@@ -84,7 +84,9 @@ class CaseFile:
 
 def read_filter(source: FilterSource, schema: Schema) -> Filter:
     """The filter of a case, whatever its notation."""
-    return Filter(source, schema) if isinstance(source, str) else Filter.from_triples(source, schema)
+    return (
+        Filter(source, schema) if isinstance(source, str) else Filter.from_triples(source, schema)
+    )
 
 
 def load(path: Path) -> CaseFile:

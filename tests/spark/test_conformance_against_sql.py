@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+
 from tests.conformance.cases import FILES, CaseFile, Refused, read_filter
 from tests.conformance.frames import publications_frame
 
@@ -36,9 +37,7 @@ def functions(spark: "SparkSession") -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("functions")
-@pytest.mark.parametrize(
-    "file", [pytest.param(f, id=f.stem) for f in FILES if f.cases_for("sql")]
-)
+@pytest.mark.parametrize("file", [pytest.param(f, id=f.stem) for f in FILES if f.cases_for("sql")])
 def test_spark_sql_agrees(spark: "SparkSession", file: CaseFile) -> None:
     from pyspark.sql import functions as fn
 
@@ -54,7 +53,9 @@ def test_spark_sql_agrees(spark: "SparkSession", file: CaseFile) -> None:
     columns = [fn.expr(text).alias(f"filter_{n}") for n, (_, _, text) in enumerate(texts)]
     frame = publications_frame(spark, file, cases)
     found: dict[tuple[int, int], list] = {}
-    for case_number, row_number, *verdicts in frame.select("case_number", "row_number", *columns).collect():
+    for case_number, row_number, *verdicts in frame.select(
+        "case_number", "row_number", *columns
+    ).collect():
         found[case_number, row_number] = verdicts
 
     wrong = []
