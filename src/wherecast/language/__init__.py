@@ -2,5 +2,7 @@
 
 from wherecast.language.explain import Explanation, Reason
 from wherecast.language.filter import Filter
+from wherecast.language.read import read_filters
+from wherecast.language.table import Kind, PredicateTable
 
-__all__ = ["Explanation", "Filter", "Reason"]
+__all__ = ["Explanation", "Filter", "Kind", "PredicateTable", "Reason", "read_filters"]

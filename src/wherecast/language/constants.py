@@ -59,6 +59,10 @@ def read_constant(attribute: Attribute, word: Word) -> Constant:
     if word.kind != _KINDS[attribute.type]:
         raise mismatch(attribute, word)
     if attribute.type == "string":
+        try:
+            word.text.encode()
+        except UnicodeEncodeError:
+            raise FilterError("a string has a lone surrogate", word.position) from None
         return word.text
     if attribute.type == "bool":
         return word.text == "true"

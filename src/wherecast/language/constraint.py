@@ -22,7 +22,7 @@ from wherecast.language.expression import (
 from wherecast.language.keys import RANGES, bounds, value_of
 from wherecast.language.patterns import read_like
 from wherecast.language.write import write
-from wherecast.model import Attribute
+from wherecast.model import Attribute, Type
 
 Key = int | str
 
@@ -137,15 +137,29 @@ def _narrowed(found: Constraint, leaf: Predicate, leaves: Sequence[Predicate]) -
             raise Conflict("NOT IN with NULL in the list is never true")
         case Comparison(fold="") | Between(fold="") | Member(fold=""):
             return _plain(found, leaf)
-        case Pattern(attribute, kind, text, escape, False, "") if kind == "like":
-            simple = read_like(text, escape).simple()
-            if simple is not None and simple[0] is None:
-                return _plain(found, Comparison(attribute, "=", simple[1]))
-            if simple is not None and simple[0] is not None:
-                leaf = Pattern(attribute, simple[0], simple[1])
-    if isinstance(leaf, Pattern) and leaf.kind in ("prefix", "suffix", "contains"):
-        leaf = replace(leaf, escape="\\")
+    settled = simplified(leaf)
+    if isinstance(settled, Comparison):
+        return _plain(found, settled) if not settled.fold else _with(found, settled)
+    return _with(found, settled)
+
+
+def _with(found: Constraint, leaf: Predicate) -> Constraint:
     return replace(found, patterns=(*found.patterns, leaf))
+
+
+def simplified(leaf: Predicate) -> Predicate:
+    """The plainest predicate of the same meaning: `LIKE 'ab%'` is a prefix, `LIKE 'ab'` is `=`."""
+    match leaf:
+        case Pattern(attribute, "like", text, escape, False, ""):
+            simple = read_like(text, escape).simple()
+            if simple is not None:
+                kind, plain = simple
+                return (
+                    Comparison(attribute, "=", plain)
+                    if kind is None
+                    else Pattern(attribute, kind, plain)
+                )
+    return leaf
 
 
 def _plain(found: Constraint, leaf: Comparison | Between | Member) -> Constraint:
@@ -173,7 +187,7 @@ def _both(values: tuple[Key, ...] | None, keys: set[Any]) -> tuple[Key, ...]:
     return tuple(sorted(keys if values is None else keys & set(values)))
 
 
-def interval(type_: Any, operator: str, value: Constant) -> tuple[Key | None, Key | None]:
+def interval(type_: Type, operator: str, value: Constant) -> tuple[Key | None, Key | None]:
     """The ends of what a comparison allows; None where that end is the type's own."""
     if isinstance(value, str):
         after = value + "\0"
@@ -183,12 +197,16 @@ def interval(type_: Any, operator: str, value: Constant) -> tuple[Key | None, Ke
             ">": (after, None),
             ">=": (value, None),
         }[operator]
-    low, high = bounds(type_, operator, value)
+    return _own_ends(type_, *bounds(type_, operator, value))
+
+
+def _own_ends(type_: Type, low: int, high: int) -> tuple[int | None, int | None]:
+    """The ends of an interval of keys, None where they are the type's own."""
     least, most = RANGES[type_]
     return (None if low == least else low), (None if high == most else high)
 
 
-def exact_key(type_: Any, value: Constant) -> Key | None:
+def exact_key(type_: Type, value: Constant) -> Key | None:
     """The key that equals a constant, or None where no value of the type does."""
     if isinstance(value, str):
         return value
@@ -213,32 +231,23 @@ def _settled(found: Constraint, leaves: Sequence[Predicate]) -> Constraint:
     if isinstance(low, int) and low == high and excluded:
         raise _conflict(leaves)
     if found.attribute.type == "bool":
-        return _settled_bool(found, excluded, leaves)
+        ends = (0 if low is None else low, 1 if high is None else high)
+        kept = [key for key in (0, 1) if ends[0] <= key <= ends[1] and key not in excluded]  # type: ignore[operator]
+        return _of_values(found.attribute, kept, leaves)
     patterns = tuple(dict.fromkeys(found.patterns))
     return replace(found, excluded=excluded, patterns=patterns)
 
 
 def _of_values(attribute: Attribute, kept: list[Any], leaves: Sequence[Predicate]) -> Constraint:
-    """A value set; a single key is the interval of that key."""
+    """A value set; a single key is the interval of that key, and both bools are no constraint."""
     if not kept:
         raise _conflict(leaves)
+    if attribute.type == "bool" and len(kept) == 2:
+        return Constraint(attribute)
     if len(kept) == 1 and attribute.type != "string":
-        return Constraint(attribute, low=kept[0], high=kept[0])
+        low, high = _own_ends(attribute.type, kept[0], kept[0])
+        return Constraint(attribute, low=low, high=high)
     return Constraint(attribute, values=tuple(sorted(kept)))
-
-
-def _settled_bool(
-    found: Constraint, excluded: tuple[Key, ...], leaves: Sequence[Predicate]
-) -> Constraint:
-    """A bool is one interval of two keys, so that what is excluded narrows it."""
-    low = 0 if found.low is None else found.low
-    high = 1 if found.high is None else found.high
-    left = [key for key in (0, 1) if low <= key <= high and key not in excluded]  # type: ignore[operator]
-    if not left:
-        raise _conflict(leaves)
-    if len(left) == 2:
-        return Constraint(found.attribute)
-    return Constraint(found.attribute, low=left[0], high=left[0])
 
 
 def _conflict(leaves: Sequence[Predicate]) -> Conflict:

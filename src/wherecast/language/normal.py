@@ -28,6 +28,7 @@ from wherecast.language.expression import (
     Predicate,
     Truth,
 )
+from wherecast.language.write import write
 from wherecast.model import Attribute, FilterError, Limits
 
 Residual = Compared | Distance
@@ -35,7 +36,7 @@ Residual = Compared | Distance
 
 @dataclass(frozen=True, slots=True)
 class Conjunction:
-    """Constraints that must all hold, ordered by attribute name, and the residual predicates."""
+    """Constraints that must all hold, by attribute name, and the residual, by its text."""
 
     constraints: tuple[Constraint, ...]
     residual: tuple[Residual, ...] = ()
@@ -98,10 +99,8 @@ def _conjunction(leaves: Sequence[Predicate]) -> Conjunction:
             raise Conflict("a comparison with NULL is never true" if leaf.value is None
                            else "FALSE is never true")  # fmt: skip
     constraints = tuple(constrain(attribute, on) for attribute, on in by_attribute(leaves).items())
-    residual = tuple(
-        dict.fromkeys(leaf for leaf in leaves if isinstance(leaf, Compared | Distance))
-    )
-    return Conjunction(constraints, residual)
+    residual = {leaf for leaf in leaves if isinstance(leaf, Compared | Distance)}
+    return Conjunction(constraints, tuple(sorted(residual, key=write)))
 
 
 def _push(part: Expression, negate: bool) -> Expression:

@@ -1,0 +1,144 @@
+"""A column of filter texts cut into shapes and constants, without a loop over the rows.
+
+The shape of a text is the text with each constant replaced by its class: `i` for an integer, `d`
+for another number, `s` for a string. Texts of one shape parse alike. The constants become columns
+of numbers and of string numbers.
+
+A text is cut by one regular expression that knows constants, and those names in which a digit
+could be mistaken for one. Where it is wrong (a comment, a doubled quote), the constants it finds
+are not those that the parser finds, and the shape is read text by text.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+from sqlglot.dialects.dialect import Dialect
+
+_MARK = "\x1f"
+_NAME = r"([A-Za-z_\x{80}-\x{10FFFF}]+[0-9][0-9A-Za-z_]*|`[^`]*`)"
+_NUMBER = r"[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|\.[0-9]+(?:[eE][+-]?[0-9]+)?"
+_LITERAL = r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|""" + _NUMBER + ")"
+_CUT = f"(?s){_NAME}|{_LITERAL}"
+_CUT_HERE = re.compile(f"(?s){_NAME}|{_LITERAL}".replace(r"\x{80}-\x{10FFFF}", "\x80-\U0010ffff"))
+_CHUNK_ROWS = 16_384  # of at most 64 KiB each, so that a chunk fits 32-bit offsets
+_INTEGER_DIGITS_MAX = 18
+_SPARK = Dialect.get_or_raise("spark")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Literals:
+    """All constants of a column of texts, in the order of the texts.
+
+    Attributes:
+        floats: float64, the nearest double of a number.
+        ints: int64, the value of an integer of at most 18 digits.
+        strings: int64, the number of a string, see `number`.
+        lengths: int64, the bytes of the constant in the text.
+    """
+
+    floats: npt.NDArray[np.float64]
+    ints: npt.NDArray[np.int64]
+    strings: npt.NDArray[np.int64]
+    lengths: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cut:
+    """A column of texts, cut.
+
+    Attributes:
+        shapes: int64, for each row the number of its shape, or -1 where it must be read alone.
+        count: the number of shapes.
+        starts: int64, for each row where its constants start in `literals`.
+        literals: the constants.
+    """
+
+    shapes: npt.NDArray[np.int64]
+    count: int
+    starts: npt.NDArray[np.int64]
+    literals: Literals
+
+
+def cut(texts: pa.Array, number: Callable[[str], int], bytes_max: int) -> Cut:
+    """The shapes and constants of texts; `number` gives a string its number.
+
+    Texts that are null, longer than `bytes_max`, or that hold the mark used here are read alone.
+    """
+    known: dict[str, int] = {}
+    shapes, counts, parts = [], [], []
+    for start in range(0, len(texts), _CHUNK_ROWS):
+        chunk = texts.slice(start, _CHUNK_ROWS)
+        usable = _usable(chunk, bytes_max)
+        plain = pc.if_else(pa.array(usable), chunk, pa.scalar("", chunk.type)).cast(pa.string())
+        keys, per_row, literals = _cut_chunk(plain, number)
+        coded = keys.dictionary_encode()
+        numbers = [known.setdefault(key, len(known)) for key in coded.dictionary.to_pylist()]
+        found = np.array(numbers, np.int64)[np.asarray(coded.indices)]
+        shapes.append(np.where(usable, found, -1))
+        counts.append(per_row)
+        parts.append(literals)
+    ends = np.cumsum(np.concatenate([np.zeros(1, np.int64), *counts]))
+    literals = Literals(
+        np.concatenate([np.zeros(0), *(part.floats for part in parts)]),
+        np.concatenate([np.zeros(0, np.int64), *(part.ints for part in parts)]),
+        np.concatenate([np.zeros(0, np.int64), *(part.strings for part in parts)]),
+        np.concatenate([np.zeros(0, np.int64), *(part.lengths for part in parts)]),
+    )
+    return Cut(np.concatenate([np.zeros(0, np.int64), *shapes]), len(known), ends[:-1], literals)
+
+
+def positions(text: str) -> list[int]:
+    """Where the constants of one text start, as the cut sees them."""
+    return [found.start(2) for found in _CUT_HERE.finditer(text) if found[2] is not None]
+
+
+def _usable(chunk: pa.Array, bytes_max: int) -> npt.NDArray[np.bool_]:
+    fits = pc.less_equal(pc.binary_length(chunk), bytes_max)
+    clean = pc.and_(fits, pc.invert(pc.match_substring(chunk, _MARK)))
+    listed = pc.match_substring_regex(chunk, r"^\s*\[")  # a list of triples
+    return np.asarray(pc.fill_null(pc.and_not(clean, listed), False))
+
+
+def _cut_chunk(
+    texts: pa.Array, number: Callable[[str], int]
+) -> tuple[pa.Array, npt.NDArray[np.int64], Literals]:
+    """Shape keys, constants per row, and the constants of a chunk of texts."""
+    marked = pc.replace_substring_regex(texts, _CUT, rf"\1{_MARK}\2{_MARK}")
+    pieces = pc.split_pattern(marked, _MARK)
+    flat, offsets = pieces.flatten(), np.asarray(pieces.offsets).astype(np.int64)
+    rows = np.repeat(np.arange(len(texts)), np.diff(offsets))
+    odd = ((np.arange(len(flat)) - offsets[rows]) & 1).astype(bool)
+    is_literal = odd & (np.asarray(pc.binary_length(flat)) > 0)
+    found = flat.filter(pa.array(is_literal))
+    classes, literals = _read(found, number)
+    keys = pc.replace_with_mask(flat, pa.array(is_literal), classes.cast(flat.type))
+    joined = pc.binary_join(pa.ListArray.from_arrays(pieces.offsets, keys), _MARK)
+    return joined, np.bincount(rows[is_literal], minlength=len(texts)), literals
+
+
+def _read(found: pa.Array, number: Callable[[str], int]) -> tuple[pa.Array, Literals]:
+    """The classes of constants and their values."""
+    lengths = np.asarray(pc.binary_length(found)).astype(np.int64)
+    is_string = np.asarray(pc.match_substring_regex(found, "^['\"]"))
+    is_plain = np.asarray(pc.match_substring_regex(found, "^[0-9]+$"))
+    is_int = is_plain & (lengths <= _INTEGER_DIGITS_MAX)
+    floats = np.zeros(len(found))
+    floats[~is_string] = np.asarray(pc.cast(found.filter(pa.array(~is_string)), pa.float64()))
+    ints = np.zeros(len(found), np.int64)
+    ints[is_int] = np.asarray(pc.cast(found.filter(pa.array(is_int)), pa.int64()))
+    strings = np.zeros(len(found), np.int64)
+    coded = found.filter(pa.array(is_string)).dictionary_encode()
+    numbers = [number(_unquoted(text)) for text in coded.dictionary.to_pylist()]
+    strings[is_string] = np.array(numbers, np.int64)[np.asarray(coded.indices)]
+    classes = np.where(is_string, "s", np.where(is_int, "i", "d"))
+    return pa.array(classes), Literals(floats, ints, strings, lengths)
+
+
+def _unquoted(text: str) -> str:
+    """The string that a quoted constant stands for."""
+    return text[1:-1] if "\\" not in text else _SPARK.tokenize(text)[0].text

@@ -1,0 +1,63 @@
+"""A column of filters as a predicate table."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from wherecast.language.filter import read_expression
+from wherecast.language.literals import cut
+from wherecast.language.normal import normalise
+from wherecast.language.shapes import compile_shape, read_shape
+from wherecast.language.table import PredicateTable
+from wherecast.language.table_builder import TableBuilder
+from wherecast.model import DEFAULT_LIMITS, FilterError, Limits, Schema
+
+_ALONE_MAX = 2  # so few filters of a shape are read sooner than the shape is compiled
+
+
+def read_filters(
+    texts: pa.Array | pa.ChunkedArray | Sequence[str | None],
+    schema: Schema,
+    limits: Limits = DEFAULT_LIMITS,
+) -> PredicateTable:
+    """The predicate table of a column of filter texts; bad ones are in its `rejected`.
+
+    A shape is parsed once, and the constants of all filters of that shape are read as columns.
+    """
+    column = _column(texts)
+    builder = TableBuilder(schema, len(column))
+    parts = cut(column, builder.string, limits.filter_text_bytes_max)
+    order = np.argsort(parts.shapes, kind="stable")
+    groups = np.split(order, np.flatnonzero(np.diff(parts.shapes[order])) + 1)
+    for rows in groups if len(column) else ():
+        alone = rows
+        if len(rows) > _ALONE_MAX and parts.shapes[rows[0]] >= 0:
+            shape = compile_shape(column[int(rows[0])].as_py(), schema, limits)
+            if shape is not None:
+                starts = parts.starts[rows]
+                alone = read_shape(shape, rows, starts, parts.literals, builder, limits)
+        for row in alone.tolist():
+            read_alone(row, column[row].as_py(), schema, limits, builder)
+    return builder.finish(parts.count)
+
+
+def read_alone(
+    row: int, text: str | None, schema: Schema, limits: Limits, builder: TableBuilder
+) -> None:
+    """Reads one filter into the table, or notes why it is rejected."""
+    try:
+        if text is None:
+            raise FilterError("the filter is null")
+        builder.add_normal(row, normalise(read_expression(text, schema, limits), limits))
+    except FilterError as error:
+        builder.reject(row, error)
+
+
+def _column(texts: pa.Array | pa.ChunkedArray | Sequence[str | None]) -> pa.Array:
+    """The texts as one Arrow array."""
+    if isinstance(texts, pa.ChunkedArray):
+        texts = texts.combine_chunks()
+    if isinstance(texts, pa.Array):
+        return texts if pa.types.is_large_string(texts.type) else texts.cast(pa.large_string())
+    return pa.array(texts, pa.large_string())

@@ -1,0 +1,328 @@
+"""Constraints of a shape, computed on columns of constants.
+
+The twin of `constraint.constrain`, for many filters at once. It marks rows as irregular where
+their constants would make the one-by-one constraint take another form.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from wherecast.language.bind import check_pattern
+from wherecast.language.constraint import simplified
+from wherecast.language.expression import (
+    Between,
+    Comparison,
+    Distance,
+    Member,
+    Missing,
+    Pattern,
+    Predicate,
+)
+from wherecast.language.keys import RANGES, float_keys
+from wherecast.language.literals import Literals
+from wherecast.language.table import Kind
+from wherecast.language.table_builder import Rows, TableBuilder
+from wherecast.model import Attribute, FilterError, Limits, parse_time
+
+Ints = npt.NDArray[np.int64]
+_EXACT_DIGITS = 15  # a decimal text of so many characters is the shortest form of its double
+
+
+class Unfit(Exception):
+    """A shape, or a use of constants, that is read one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """The place of a constant: its number in the text, and its sign."""
+
+    number: int
+    negative: bool
+
+
+def slots_of(leaf: Predicate) -> list[Slot]:
+    """The slots of a predicate, in order."""
+    return [value for value in _constants(leaf) if isinstance(value, Slot)]
+
+
+def _constants(leaf: Predicate) -> Iterator[Any]:
+    match leaf:
+        case Comparison():
+            yield leaf.value
+        case Between():
+            yield from (leaf.low, leaf.high)
+        case Member():
+            yield from leaf.values
+        case Pattern():
+            yield leaf.text
+        case Distance():
+            yield from (*leaf.point, leaf.metres)
+
+
+class Columns:
+    """The constants of the filters of one shape; `regular` tells which rows stay regular."""
+
+    def __init__(
+        self, starts: Ints, literals: Literals, builder: TableBuilder, limits: Limits
+    ) -> None:
+        self._starts = starts
+        self._literals = literals
+        self._limits = limits
+        self.builder = builder
+        self.regular = np.ones(len(starts), bool)
+
+    def require(self, mask: npt.NDArray[np.bool_]) -> None:
+        """Marks the rows where the mask is false as irregular."""
+        self.regular &= mask
+
+    def _places(self, slot: Slot) -> Ints:
+        places = self._starts + slot.number
+        self.require(self._literals.lengths[places] <= self._limits.literal_bytes_max)
+        return places
+
+    def floats(self, slot: Any) -> npt.NDArray[np.float64]:
+        """The doubles of a slot; -0.0 is 0."""
+        values = self._literals.floats[self._places(slot)]
+        self.require(np.isfinite(values))
+        return (-values if slot.negative else values) + 0.0
+
+    def strings(self, slot: Any) -> Ints:
+        """The numbers of the strings of a slot, or of one string that stands in the shape."""
+        return self._literals.strings[self._places(slot)]
+
+    def keys(self, attribute: Attribute, slot: Any) -> Ints:
+        """The keys of a slot beside an attribute that is no string."""
+        if attribute.grid is not None:
+            return self._grid_keys(attribute, slot)
+        if attribute.type == "float":
+            return float_keys(self.floats(slot))
+        if attribute.type == "timestamp":
+            return self._mapped(self.strings(slot), self._time)
+        places = self._places(slot)
+        whole = self._literals.ints[places]
+        if (self._literals.floats[places] != whole).any() and attribute.type == "int":
+            exact = self._literals.floats[places] == whole.astype(np.float64)
+            self.require(exact)
+        return -whole if slot.negative else whole
+
+    def _grid_keys(self, attribute: Attribute, slot: Slot) -> Ints:
+        """The keys of constants rounded to the attribute's step, each distinct one once."""
+        places = self._places(slot)
+        self.require(self._literals.lengths[places] <= _EXACT_DIGITS)
+        grid = attribute.grid
+        assert grid is not None
+        distinct, back = np.unique(self.floats(slot), return_inverse=True)
+        finite = np.where(np.isfinite(distinct), distinct, 0.0)
+        rounded = [grid.round(value) for value in finite.tolist()]
+        if attribute.type == "int":
+            if any(abs(value) > 2**62 for value in rounded):
+                raise Unfit
+            return np.array(rounded, np.int64)[back]
+        return float_keys(np.array(rounded, np.float64))[back]
+
+    def _time(self, number: int) -> int | None:
+        try:
+            return parse_time(self.builder.string_at(number))
+        except ValueError:
+            return None
+
+    def _mapped(self, numbers: Ints, function: Any) -> Ints:
+        """A function of each distinct string; rows where it gives None are irregular."""
+        distinct, back = np.unique(numbers, return_inverse=True)
+        results = [function(number) for number in distinct.tolist()]
+        self.require(np.array([result is not None for result in results])[back])
+        return np.array([result or 0 for result in results], np.int64)[back]
+
+    def after(self, numbers: Ints) -> Ints:
+        """The number of the string that follows each."""
+        return self._mapped(
+            numbers, lambda n: self.builder.string(self.builder.string_at(n) + "\0")
+        )
+
+    def patterns(self, leaf: Predicate) -> Ints:
+        """The numbers of a string predicate, its slots filled, each distinct one made once."""
+        slots = slots_of(leaf)
+        given = np.stack([self.strings(slot) for slot in slots], axis=1)
+        distinct, back = np.unique(given, axis=0, return_inverse=True)
+        made = [self._made(leaf, slots, numbers) for numbers in distinct.tolist()]
+        back = back.reshape(-1)
+        self.require(np.array([number is not None for number in made])[back])
+        return np.array([number or 0 for number in made], np.int64)[back]
+
+    def _made(self, leaf: Predicate, slots: list[Slot], numbers: list[int]) -> int | None:
+        """The number of one filled predicate, or None where it becomes something else."""
+        texts = dict(zip(slots, map(self.builder.string_at, numbers), strict=True))
+        filled = _filled(leaf, texts)
+        if isinstance(filled, Pattern):
+            try:
+                check_pattern(filled, self._limits)
+            except FilterError:
+                return None
+            filled = simplified(filled)
+            if not isinstance(filled, Pattern):
+                return None
+        return self.builder.pattern(filled)
+
+
+def _filled(leaf: Predicate, texts: dict[Slot, str]) -> Predicate:
+    """A string predicate with strings in the place of its slots."""
+
+    def fill(value: Any) -> Any:
+        return texts[value] if isinstance(value, Slot) else value
+
+    match leaf:
+        case Comparison():
+            return replace(leaf, value=fill(leaf.value))
+        case Between():
+            return replace(leaf, low=fill(leaf.low), high=fill(leaf.high))
+        case Member():
+            return replace(leaf, values=tuple(fill(value) for value in leaf.values))
+        case Pattern():
+            return replace(leaf, text=fill(leaf.text))
+    raise Unfit
+
+
+@dataclass(slots=True)
+class _Sorted:
+    """The predicates on one attribute, by what they do to its constraint."""
+
+    ranges: list[Comparison]
+    members: list[Sequence[Any]]
+    excluded: list[Any]
+    patterns: list[Predicate]
+
+
+def constraint_rows(
+    attribute: Attribute, leaves: Sequence[Predicate], columns: Columns
+) -> list[Rows]:
+    """The predicate rows of one attribute's constraint, for all filters of a shape.
+
+    Raises:
+        Unfit: the combination is read one by one.
+    """
+    parts = _sort(attribute, leaves)
+    if len(parts.members) > 1:
+        raise Unfit
+    if attribute.type == "string":
+        return _string_rows(attribute, parts, columns)
+    if parts.patterns or attribute.type in ("bool", "any"):
+        raise Unfit
+    return _key_rows(attribute, parts, columns)
+
+
+def _sort(attribute: Attribute, leaves: Sequence[Predicate]) -> _Sorted:
+    parts = _Sorted([], [], [], [])
+    for leaf in leaves:
+        match leaf:
+            case Missing(negated=True):
+                continue
+            case Missing():
+                raise Unfit
+            case Comparison(fold="", operator="="):
+                if attribute.type == "string":
+                    parts.members.append([leaf.value])
+                else:
+                    parts.ranges.append(leaf)
+            case Comparison(fold="", operator="<>"):
+                parts.excluded.append(leaf.value)
+            case Comparison(fold=""):
+                parts.ranges.append(leaf)
+            case Between(fold=""):
+                parts.ranges.append(Comparison(attribute, ">=", leaf.low))
+                parts.ranges.append(Comparison(attribute, "<=", leaf.high))
+            case Member(fold="", negated=True):
+                if leaf.has_null:
+                    raise Unfit
+                parts.excluded += leaf.values
+            case Member(fold=""):
+                parts.members.append(leaf.values)
+            case _:
+                parts.patterns.append(leaf)
+    return parts
+
+
+def _key_rows(attribute: Attribute, parts: _Sorted, columns: Columns) -> list[Rows]:
+    """The rows of a constraint on keys: an interval with exclusions, or a set."""
+    low, high = _interval(attribute, parts.ranges, columns)
+    excluded = _distinct([columns.keys(attribute, value) for value in parts.excluded], columns)
+    if parts.members:
+        keys = _distinct([columns.keys(attribute, value) for value in parts.members[0]], columns)
+        assert keys is not None
+        columns.require(np.all((keys >= low[:, None]) & (keys <= high[:, None]), axis=1))
+        for column in excluded.T if excluded is not None else ():
+            columns.require((keys != column[:, None]).all(axis=1))
+        if keys.shape[1] == 1:
+            return [Rows(Kind.RANGE, attribute, keys[:, 0], keys[:, 0])]
+        return [Rows(Kind.SET, attribute, keys=keys)]
+    columns.require(low <= high)
+    found = [Rows(Kind.RANGE, attribute, low, high)] if parts.ranges else []
+    if excluded is not None:
+        inside = (excluded >= low[:, None]) & (excluded <= high[:, None])
+        columns.require(inside.all(axis=1) & (low < high))
+        found.append(Rows(Kind.NOT_SET, attribute, keys=excluded))
+    return found
+
+
+def _interval(
+    attribute: Attribute, ranges: Sequence[Comparison], columns: Columns
+) -> tuple[Ints, Ints]:
+    """The intersection of comparisons as columns of keys."""
+    least, most = RANGES[attribute.type]
+    low = np.full(len(columns.regular), least, np.int64)
+    high = np.full(len(columns.regular), most, np.int64)
+    for leaf in ranges:
+        keys = columns.keys(attribute, leaf.value)
+        if leaf.operator in ("=", ">=", ">"):
+            low = np.maximum(low, keys + (leaf.operator == ">"))
+        if leaf.operator in ("=", "<=", "<"):
+            high = np.minimum(high, keys - (leaf.operator == "<"))
+    return low, high
+
+
+def _distinct(keys: list[Ints], columns: Columns) -> Ints | None:
+    """Columns of keys as a sorted matrix; rows with a key twice are irregular."""
+    if not keys:
+        return None
+    matrix = np.sort(np.stack(keys, axis=1), axis=1)
+    columns.require((matrix[:, 1:] != matrix[:, :-1]).all(axis=1))
+    return matrix
+
+
+def _string_rows(attribute: Attribute, parts: _Sorted, columns: Columns) -> list[Rows]:
+    """The rows of a constraint on a string: a set, or an interval, exclusions and patterns."""
+    if parts.members:
+        if parts.ranges or parts.excluded or parts.patterns:
+            raise Unfit
+        members = _distinct([columns.strings(value) for value in parts.members[0]], columns)
+        return [Rows(Kind.SET, attribute, keys=members)]
+    if parts.ranges and parts.excluded:
+        raise Unfit
+    found = [_text_range(attribute, parts.ranges, columns)] if parts.ranges else []
+    excluded = _distinct([columns.strings(value) for value in parts.excluded], columns)
+    if excluded is not None:
+        found.append(Rows(Kind.NOT_SET, attribute, keys=excluded))
+    numbers = [columns.patterns(leaf) for leaf in parts.patterns if slots_of(leaf)]
+    if len(numbers) < len(parts.patterns):
+        raise Unfit
+    _distinct(numbers, columns)
+    return found + [Rows(Kind.PATTERN, attribute, lows) for lows in numbers]
+
+
+def _text_range(attribute: Attribute, ranges: Sequence[Comparison], columns: Columns) -> Rows:
+    """A half-open interval of strings, from at most one comparison per side."""
+    ends: dict[str, Ints] = {}
+    for leaf in ranges:
+        side = "low" if leaf.operator in (">", ">=") else "high"
+        if side in ends:
+            raise Unfit
+        numbers = columns.strings(leaf.value)
+        ends[side] = columns.after(numbers) if leaf.operator in (">", "<=") else numbers
+    if len(ends) == 2:
+        text = columns.builder.string_at
+        pairs = zip(ends["low"].tolist(), ends["high"].tolist(), strict=True)
+        columns.require(np.array([text(low) < text(high) for low, high in pairs], bool))
+    return Rows(Kind.TEXT_RANGE, attribute, ends.get("low", -1), ends.get("high", -1))

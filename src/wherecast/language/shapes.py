@@ -1,0 +1,140 @@
+"""Shapes: a text parsed once, for all filters that differ from it only in their constants.
+
+The text is bound with a slot for each constant and brought into conjunctions; then, for a column
+of filters of that shape, each attribute's constraint is computed on columns of constants. A row
+whose constants change the form of the result (bounds that exclude each other, a value listed
+twice, a LIKE without wildcards, a constant that is refused) is *irregular*: it is left to the
+reading of single filters. So both ways give the same table.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from wherecast.language.bind import Binder
+from wherecast.language.constants import Word, read_constant
+from wherecast.language.constraint import Conflict, constrain
+from wherecast.language.expression import (
+    Compared,
+    Constant,
+    Distance,
+    Predicate,
+    Truth,
+)
+from wherecast.language.literals import Literals, positions
+from wherecast.language.normal import by_attribute, conjunctions_of
+from wherecast.language.parse import parse
+from wherecast.language.shape_columns import Columns, Slot, Unfit, constraint_rows, slots_of
+from wherecast.language.table import Kind
+from wherecast.language.table_builder import Rows, TableBuilder
+from wherecast.language.write import write
+from wherecast.model import Attribute, FilterError, Limits, Schema, Type
+
+Ints = npt.NDArray[np.int64]
+
+
+_FITTING: dict[Type, tuple[str, ...]] = {
+    "int": ("number",),
+    "float": ("number",),
+    "string": ("string",),
+    "timestamp": ("string", "time"),
+    "bool": (),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The conjunctions of a shape, with slots in the place of constants."""
+
+    conjunctions: tuple[tuple[Predicate, ...], ...]
+
+
+def compile_shape(text: str, schema: Schema, limits: Limits) -> Shape | None:
+    """The shape of a text, or None where its filters must be read one by one."""
+    places = {position: number for number, position in enumerate(positions(text))}
+    used: set[int] = set()
+
+    def constant(attribute: Attribute, word: Word) -> Constant:
+        if word.kind in ("bool", "null"):
+            return read_constant(attribute, word)
+        if word.position not in places or word.kind not in _FITTING[attribute.type]:
+            raise Unfit
+        used.add(places[word.position])
+        return Slot(places[word.position], word.negative)  # type: ignore[return-value]
+
+    try:
+        expression = Binder(schema, limits, constant).bind(parse(text, limits))
+        conjunctions = conjunctions_of(expression, limits)
+    except (FilterError, Unfit):
+        return None
+    if used != set(places.values()):  # a constant that the shape cannot leave open, as in ESCAPE
+        return None
+    if any(
+        isinstance(leaf, Truth) and not leaf.value for leaves in conjunctions for leaf in leaves
+    ):
+        return None
+    return Shape(tuple(conjunctions))
+
+
+def read_shape(
+    shape: Shape,
+    rows: Ints,
+    starts: Ints,
+    literals: Literals,
+    builder: TableBuilder,
+    limits: Limits,
+) -> Ints:
+    """Adds the regular filters of a shape to the table; returns the rows that are irregular.
+
+    Shapes: `rows` and `starts` are int64 [filters]; `starts` is where the constants of each
+    filter begin in `literals`.
+    """
+    columns = Columns(starts, literals, builder, limits)
+    try:
+        parts = [_conjunction(leaves, columns, builder) for leaves in shape.conjunctions]
+    except Unfit:
+        return rows
+    regular = columns.regular
+    if regular.all():
+        builder.add_columns(rows, parts)
+        return rows[:0]
+    kept = np.flatnonzero(regular)
+    builder.add_columns(rows[kept], [[_taken(part, kept) for part in leaves] for leaves in parts])
+    return rows[~regular]
+
+
+def _taken(rows: Rows, kept: Ints) -> Rows:
+    """Predicate rows of some of the filters; what is the same for all stays so."""
+    return replace(
+        rows,
+        lows=rows.lows if isinstance(rows.lows, int) else rows.lows[kept],
+        highs=rows.highs if isinstance(rows.highs, int) else rows.highs[kept],
+        keys=rows.keys if rows.keys is None or len(rows.keys) == 1 else rows.keys[kept],
+        distance=rows.distance and (rows.distance[0], rows.distance[1][kept]),
+    )
+
+
+def _conjunction(
+    leaves: Sequence[Predicate], columns: Columns, builder: TableBuilder
+) -> list[Rows]:
+    """The predicate rows of one conjunction of a shape."""
+    found: list[Rows] = []
+    for attribute, on in by_attribute(leaves).items():
+        if any(slots_of(leaf) for leaf in on):
+            found += constraint_rows(attribute, on, columns)
+        else:
+            try:
+                found += builder.rows_of_constraint(constrain(attribute, on))
+            except Conflict:
+                raise Unfit from None
+    distances = [leaf for leaf in leaves if isinstance(leaf, Distance)]
+    if len(distances) > 1:
+        raise Unfit
+    compared = sorted({leaf for leaf in leaves if isinstance(leaf, Compared)}, key=write)
+    found += [builder.row_of_residual(leaf) for leaf in compared]
+    for leaf in distances:
+        given = [columns.floats(value) for value in (*leaf.point, leaf.metres)]
+        found.append(Rows(Kind.DISTANCE, leaf.latitude, distance=(leaf, np.stack(given, axis=1))))
+    return found

@@ -1,0 +1,267 @@
+"""Builds a predicate table from columns of predicates and from single normal forms.
+
+Numbers given out while building (of attributes, strings, patterns, residuals) are in the order of
+appearance; `finish` renumbers them in the order of their meaning, and sorts the rows.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from wherecast.language.constraint import Constraint
+from wherecast.language.expression import Compared, Distance, Predicate
+from wherecast.language.keys import RANGES
+from wherecast.language.normal import Conjunction, NormalForm
+from wherecast.language.table import OPERATORS, Distances, Kind, PredicateTable
+from wherecast.language.write import write
+from wherecast.model import Attribute, FilterError, Schema
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(slots=True)
+class Rows:
+    """Predicate rows of one kind on one attribute, a row per filter.
+
+    Attributes:
+        kind, attribute: the same for all rows.
+        lows, highs: int64 [filters], or for sets ignored.
+        keys: int64 [filters, size] for SET and NOT_SET, distinct within a row.
+        distance: float64 [filters, 3], the point and the metres, for DISTANCE.
+    """
+
+    kind: Kind
+    attribute: Attribute
+    lows: Ints | int = 0
+    highs: Ints | int = 0
+    keys: Ints | None = None
+    distance: tuple[Distance, npt.NDArray[np.float64]] | None = None
+
+
+@dataclass(slots=True)
+class _Numbered:
+    """Distinct things and the numbers that they got."""
+
+    numbers: dict[Any, int] = field(default_factory=dict)
+    things: list[Any] = field(default_factory=list)
+
+    def number(self, thing: Any) -> int:
+        number = self.numbers.setdefault(thing, len(self.things))
+        if number == len(self.things):
+            self.things.append(thing)
+        return number
+
+    def ranks(self, key: Callable[[Any], Any]) -> tuple[list[Any], Ints]:
+        """The things in the order of a key, and for each number its place in that order."""
+        things = self.things
+        order = sorted(range(len(things)), key=lambda place: key(things[place]))
+        ranks = np.empty(len(things), np.int64)
+        ranks[order] = np.arange(len(things))
+        return [things[place] for place in order], ranks
+
+
+class TableBuilder:
+    """Collects predicates; `finish` makes the table."""
+
+    def __init__(self, schema: Schema, filters: int) -> None:
+        self._schema = schema
+        self._counts = np.zeros(filters, np.int64)
+        self._attributes = _Numbered()
+        self._strings = _Numbered()
+        self._patterns = _Numbered()
+        self._residuals = _Numbered()
+        self._columns: list[tuple[Ints, Ints, Ints, Ints, Ints, Ints]] = []
+        self._single: list[tuple[int, int, int, int, int, int]] = []
+        self._sets: list[Ints] = []
+        self._set_count = 0
+        self._distances: list[npt.NDArray[np.float64]] = []
+        self._rejected: list[tuple[int, FilterError]] = []
+        self.string = self._strings.number
+        self.pattern = self._patterns.number
+
+    def string_at(self, number: int) -> str:
+        """The string of a number."""
+        return self._strings.things[number]  # type: ignore[no-any-return]
+
+    def reject(self, row: int, error: FilterError) -> None:
+        """Notes a filter that cannot be accepted."""
+        self._rejected.append((row, error))
+
+    def add_normal(self, row: int, form: NormalForm) -> None:
+        """Adds one filter from its normal form."""
+        self._counts[row] = len(form.conjunctions)
+        for number, conjunction in enumerate(form.conjunctions):
+            for rows in self.rows_of(conjunction):
+                self._add_single(row, number, rows)
+
+    def add_columns(self, rows: Ints, conjunctions: Sequence[Sequence[Rows]]) -> None:
+        """Adds filters of one shape: for each conjunction its predicate rows as columns."""
+        self._counts[rows] = len(conjunctions)
+        for number, parts in enumerate(conjunctions):
+            for part in parts:
+                lows, highs = self._ends(part, len(rows))
+                constant = np.full(len(rows), number, np.int64)
+                attribute = np.full(len(rows), self._attributes.number(part.attribute), np.int64)
+                kind = np.full(len(rows), int(part.kind), np.int64)
+                self._columns.append((rows, constant, attribute, kind, lows, highs))
+
+    def rows_of(self, conjunction: Conjunction) -> list[Rows]:
+        """The predicate rows of one conjunction, each for a single filter."""
+        found: list[Rows] = []
+        for constraint in conjunction.constraints:
+            found += self.rows_of_constraint(constraint)
+        for leaf in conjunction.residual:
+            found.append(self.row_of_residual(leaf))
+        return found
+
+    def rows_of_constraint(self, constraint: Constraint) -> list[Rows]:
+        """The predicate rows of one constraint, each for a single filter."""
+        attribute = constraint.attribute
+        if constraint.presence == "missing":
+            return [Rows(Kind.MISSING, attribute)]
+        if constraint.values is not None:
+            return [Rows(Kind.SET, attribute, keys=self._keys(constraint.values))]
+        found: list[Rows] = []
+        if constraint.is_bounded and attribute.type == "string":
+            ends = [
+                -1 if end is None else self.string(end) for end in (constraint.low, constraint.high)
+            ]
+            found.append(Rows(Kind.TEXT_RANGE, attribute, ends[0], ends[1]))
+        elif constraint.is_bounded:
+            least, most = RANGES[attribute.type]
+            low: Any = least if constraint.low is None else constraint.low
+            high: Any = most if constraint.high is None else constraint.high
+            found.append(Rows(Kind.RANGE, attribute, low, high))
+        if constraint.excluded:
+            found.append(Rows(Kind.NOT_SET, attribute, keys=self._keys(constraint.excluded)))
+        found += [Rows(Kind.PATTERN, attribute, self.pattern(leaf)) for leaf in constraint.patterns]
+        return found or [Rows(Kind.PRESENT, attribute)]
+
+    def row_of_residual(self, leaf: Compared | Distance) -> Rows:
+        """The predicate row of one residual predicate, for a single filter."""
+        if isinstance(leaf, Compared):
+            return Rows(Kind.RESIDUAL, leaf.left, self._residuals.number(leaf))
+        given = np.array([[*leaf.point, leaf.metres]], np.float64)
+        return Rows(Kind.DISTANCE, leaf.latitude, distance=(leaf, given))
+
+    def _keys(self, keys: Sequence[Any]) -> Ints:
+        numbers = [self.string(key) if isinstance(key, str) else key for key in keys]
+        return np.array([numbers], np.int64)
+
+    def _add_single(self, row: int, number: int, rows: Rows) -> None:
+        lows, highs = self._ends(rows, 1)
+        attribute = self._attributes.number(rows.attribute)
+        self._single.append((row, number, attribute, int(rows.kind), int(lows[0]), int(highs[0])))
+
+    def _ends(self, rows: Rows, count: int) -> tuple[Ints, Ints]:
+        """The low and high columns of predicate rows, with their sets and distances stored."""
+        if rows.keys is not None:
+            keys = np.broadcast_to(rows.keys, (count, rows.keys.shape[1]))
+            size = keys.shape[1]
+            starts = self._set_count + np.arange(count, dtype=np.int64) * size
+            self._sets.append(np.ascontiguousarray(keys).ravel())
+            self._set_count += count * size
+            return starts, starts + size
+        if rows.distance is not None:
+            leaf, given = rows.distance
+            stored = np.empty((count, 6))
+            stored[:, 0] = self._attributes.number(leaf.latitude)
+            stored[:, 1] = self._attributes.number(leaf.longitude)
+            stored[:, 2:5] = given
+            stored[:, 5] = OPERATORS.index(leaf.operator)
+            first = sum(map(len, self._distances))
+            self._distances.append(stored)
+            return np.arange(first, first + count, dtype=np.int64), np.zeros(count, np.int64)
+        lows = np.broadcast_to(np.asarray(rows.lows, np.int64), count)
+        return lows, np.broadcast_to(np.asarray(rows.highs, np.int64), count)
+
+    def finish(self, shapes: int) -> PredicateTable:
+        """The table of everything that was added."""
+        attributes, attribute_ranks = self._attributes.ranks(self._attribute_place)
+        strings, string_ranks = self._ranked_strings()
+        patterns, pattern_ranks = self._patterns.ranks(_written)
+        residuals, residual_ranks = self._residuals.ranks(_written)
+        filter_, number, attribute, kind, low, high = self._sorted(attribute_ranks)
+        is_text = np.array([a.type == "string" for a in attributes], bool)
+        ranked = {Kind.PATTERN: pattern_ranks, Kind.RESIDUAL: residual_ranks}
+        for which, ranks in ranked.items():
+            mask = kind == which
+            low[mask] = ranks[low[mask]]
+        text = kind == Kind.TEXT_RANGE
+        low[text], high[text] = string_ranks[low[text]], string_ranks[high[text]]
+        set_keys = self._ordered_sets(kind, low, high, is_text[attribute], string_ranks)
+        distances = self._ordered_distances(kind, low, attribute_ranks)
+        offsets = np.zeros(len(self._counts) + 1, np.int64)
+        np.cumsum(self._counts, out=offsets[1:])
+        per_conjunction = np.bincount(offsets[filter_] + number, minlength=int(offsets[-1]))
+        predicate_offsets = np.zeros(int(offsets[-1]) + 1, np.int64)
+        np.cumsum(per_conjunction, out=predicate_offsets[1:])
+        return PredicateTable(
+            tuple(attributes), offsets, predicate_offsets, attribute.astype(np.int32),
+            kind.astype(np.uint8), low, high, set_keys, strings, tuple(patterns), distances,
+            tuple(residuals), tuple(sorted(self._rejected, key=lambda item: item[0])), shapes,
+        )  # fmt: skip
+
+    def _attribute_place(self, attribute: Attribute) -> tuple[int, str, str]:
+        place = self._schema.positions.get(attribute.name, len(self._schema))
+        return place, attribute.name, attribute.type
+
+    def _ranked_strings(self) -> tuple[pa.Array, Ints]:
+        """The strings in code point order, and the place of each number in it."""
+        strings = pa.array(self._strings.things, pa.large_string())
+        order = np.asarray(pc.array_sort_indices(strings)).astype(np.int64)
+        ranks = np.empty(len(order) + 1, np.int64)
+        ranks[order] = np.arange(len(order))
+        ranks[-1] = -1  # so that the number -1 may be looked up too
+        return strings.take(pa.array(order)), ranks
+
+    def _sorted(self, attribute_ranks: Ints) -> list[Ints]:
+        """All predicate rows as six columns, by filter, conjunction, attribute and kind."""
+        single = np.array(self._single, np.int64).reshape(-1, 6).T
+        parts = [*self._columns, tuple(single)]
+        columns = [np.concatenate([part[place] for part in parts]) for place in range(6)]
+        columns[2] = attribute_ranks[columns[2]] if len(attribute_ranks) else columns[2]
+        order = np.lexsort((columns[3], columns[2], columns[1], columns[0]))
+        return [column[order] for column in columns]
+
+    def _ordered_sets(
+        self, kind: Ints, low: Ints, high: Ints, is_text: npt.NDArray[np.bool_], ranks: Ints
+    ) -> Ints:
+        """The keys of all sets in the order of the rows, sorted within each set."""
+        rows = np.flatnonzero((kind == Kind.SET) | (kind == Kind.NOT_SET))
+        stored = np.concatenate([np.zeros(0, np.int64), *self._sets])
+        sizes = high[rows] - low[rows]
+        ends = np.cumsum(sizes)
+        starts = ends - sizes
+        within = np.arange(int(sizes.sum())) - np.repeat(starts, sizes)
+        keys = stored[np.repeat(low[rows], sizes) + within]
+        texts = np.repeat(is_text[rows], sizes)
+        keys[texts] = ranks[keys[texts]]
+        sets = np.repeat(np.arange(len(rows)), sizes)
+        low[rows], high[rows] = starts, ends
+        ordered: Ints = keys[np.lexsort((keys, sets))]
+        return ordered
+
+    def _ordered_distances(self, kind: Ints, low: Ints, attribute_ranks: Ints) -> Distances:
+        """The distance rows in the order of the predicates."""
+        rows = np.flatnonzero(kind == Kind.DISTANCE)
+        stored = np.concatenate([np.zeros((0, 6)), *self._distances])[low[rows]]
+        low[rows] = np.arange(len(rows))
+        places = stored[:, [0, 1]].astype(np.int64)
+        ranked = attribute_ranks[places] if len(rows) else places
+        return Distances(
+            ranked[:, 0].astype(np.int32),
+            ranked[:, 1].astype(np.int32),
+            np.ascontiguousarray(stored[:, 2:4]),
+            stored[:, 5].astype(np.uint8),
+            np.ascontiguousarray(stored[:, 4]),
+        )
+
+
+def _written(leaf: Predicate) -> tuple[str, str]:
+    return write(leaf), repr(leaf)
