@@ -1,0 +1,16 @@
+"""Reproducible workloads: a schema, filters, publications and the matches to expect."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from wherecast.workloads.bluedove_ranges import bluedove
+from wherecast.workloads.mixed_filters import mixed
+from wherecast.workloads.price_alerts import alerts
+from wherecast.workloads.sensor_readings import sensors
+from wherecast.workloads.workload import MatchRate, Workload
+
+WORKLOADS: Mapping[str, Callable[..., Workload]] = MappingProxyType(
+    {"bluedove": bluedove, "alerts": alerts, "sensors": sensors, "mixed": mixed}
+)
+
+__all__ = ["WORKLOADS", "MatchRate", "Workload", "alerts", "bluedove", "mixed", "sensors"]

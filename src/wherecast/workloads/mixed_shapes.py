@@ -1,0 +1,147 @@
+"""Shapes: filters of the mixed workload without their constants.
+
+Every attribute stands once in a shape and the attributes are independent, so the probability that
+a shape is true follows from its predicates, in three-valued logic.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from wherecast.workloads.mixed_leaves import Leaf
+
+_LIST = re.compile(r"\(%s(, %s)*\)")
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Shape:
+    """A filter without its constants.
+
+    Attributes:
+        text: with `%s` for each constant.
+        true: the probability that it holds.
+        false: the probability that it does not; the rest is unknown.
+        leaves: its predicates, in the order of the text.
+        joined: by what its parts are joined: "AND", "OR" or nothing.
+    """
+
+    text: str
+    true: float
+    false: float
+    leaves: tuple[Leaf, ...]
+    joined: str = ""
+
+
+def draw_shapes(rng: np.random.Generator, leaves: Sequence[Leaf], count: int) -> list[Shape]:
+    """That many shapes.
+
+    No two are alike, even if constants, the lengths of lists and the order of predicates were not
+    looked at: however a reader counts shapes, it counts as many.
+    """
+    by_attribute: dict[str, list[Leaf]] = {}
+    for leaf in leaves:
+        by_attribute.setdefault(leaf.attribute, []).append(leaf)
+    selective = {
+        name: picked
+        for name, forms in by_attribute.items()
+        if (picked := [leaf for leaf in forms if leaf.selective])
+    }
+    found: dict[tuple[str, ...], Shape] = {}
+    while len(found) < count:
+        layout = _LAYOUTS[rng.integers(len(_LAYOUTS))]
+        wanted = int(rng.integers(layout.predicates_min, layout.predicates_max + 1))
+        parts = _draw_parts(rng, by_attribute, selective, (layout.leading, wanted))
+        key = (layout.name, *sorted(_LIST.sub("(%s)", part.text) for part in parts))
+        found.setdefault(key, layout.join(parts))
+    return list(found.values())
+
+
+def _draw_parts(
+    rng: np.random.Generator,
+    by_attribute: dict[str, list[Leaf]],
+    selective: dict[str, list[Leaf]],
+    counts: tuple[int, int],
+) -> list[Shape]:
+    """Predicates on different attributes, the leading ones selective."""
+    leading, wanted = min(counts), counts[1]
+    names = _some(rng, list(selective), leading)
+    names += _some(rng, [name for name in by_attribute if name not in names], wanted - leading)
+    parts = []
+    for place, name in enumerate(names):
+        forms = selective[name] if place < leading else by_attribute[name]
+        leaf = forms[rng.integers(len(forms))]
+        joined = "AND" if leaf.two_sided else ""
+        parts.append(Shape(leaf.text, leaf.true, leaf.false, (leaf,), joined))
+    return parts
+
+
+def _some(rng: np.random.Generator, names: list[str], count: int) -> list[str]:
+    """That many different names, in random order."""
+    return [names[place] for place in rng.permutation(len(names))[:count]]
+
+
+def _all(*parts: Shape) -> Shape:
+    """True where every part is."""
+    return Shape(
+        " AND ".join(f"({part.text})" if part.joined == "OR" else part.text for part in parts),
+        math.prod(part.true for part in parts),
+        1 - math.prod(1 - part.false for part in parts),
+        sum((part.leaves for part in parts), ()),
+        "AND",
+    )
+
+
+def _any(*parts: Shape) -> Shape:
+    """True where some part is."""
+    return Shape(
+        " OR ".join(f"({part.text})" if part.joined == "AND" else part.text for part in parts),
+        1 - math.prod(1 - part.true for part in parts),
+        math.prod(part.false for part in parts),
+        sum((part.leaves for part in parts), ()),
+        "OR",
+    )
+
+
+def _not(part: Shape) -> Shape:
+    """True where the part is false."""
+    return Shape(f"NOT ({part.text})", part.false, part.true, part.leaves)
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """How predicates are put together; the leading ones, at its start, are selective."""
+
+    name: str
+    predicates_min: int
+    predicates_max: int
+    leading: int = 1
+
+    def join(self, parts: list[Shape]) -> Shape:
+        """The parts in this layout."""
+        match self.name, parts:
+            case "all", _:
+                return _all(*parts)
+            case "either", [first, *rest]:
+                return _all(first, _any(*rest))
+            case "neither", [first, *rest]:
+                return _all(first, _not(_any(*rest)))
+            case "not both", [first, second, *rest]:
+                return _all(first, second, _not(_all(*rest)))
+            case "two ways", [first, second, third, fourth]:
+                return _any(_all(first, third), _all(second, fourth))
+            case _:
+                return _any(*parts)
+
+
+_LAYOUTS = (
+    _Layout("all", 2, 6),
+    _Layout("all", 3, 5),
+    _Layout("either", 3, 4),
+    _Layout("neither", 3, 4),
+    _Layout("not both", 4, 4),
+    _Layout("two ways", 4, 4, leading=2),
+    _Layout("one of", 2, 3, leading=3),
+)

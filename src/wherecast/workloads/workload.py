@@ -1,0 +1,126 @@
+"""What every workload gives: a schema, filters, publications and the matches to expect.
+
+Rows are drawn in chunks. The random numbers of a chunk depend on the seed and the chunk's number
+only, so the first n rows are the same for every size, and one chunk is held at a time.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+
+import numpy as np
+import pyarrow as pa
+
+from wherecast.columns import arrow_schema
+from wherecast.model import ConfigError, Schema
+
+CHUNK_ROWS = 10_000
+FILTER_COLUMNS = pa.schema([("id", pa.int64()), ("filter", pa.string())])
+_TABLES, _FILTERS, _PUBLICATIONS = range(3)
+
+
+@dataclass(frozen=True, slots=True)
+class MatchRate:
+    """How often a filter matches a publication, and how much that differs between them.
+
+    Attributes:
+        probability: that a random filter matches a random publication.
+        filter_spread: the share of all publications that a filter matches, as its standard
+            deviation over the filters divided by its mean.
+        publication_spread: the same for the share of all filters that a publication matches.
+    """
+
+    probability: float
+    filter_spread: float
+    publication_spread: float
+
+    def tolerance(self, filters: int, publications: int) -> float:
+        """Three standard errors of the rate measured on a sample, divided by the rate."""
+        by_filter = self.filter_spread**2 / filters
+        by_publication = self.publication_spread**2 / publications
+        by_pair = 1 / (self.probability * filters * publications)
+        return 3 * math.sqrt(by_filter + by_publication + by_pair)
+
+
+@dataclass(frozen=True, eq=False)
+class Workload(ABC):
+    """A reproducible set of filters and publications, of any size.
+
+    Attributes:
+        name: the workload, as `WORKLOADS` names it.
+        schema: the attributes that filters name and publications carry.
+        seed: the number from which everything is drawn.
+        rate: the expected matches of one filter and one publication.
+    """
+
+    name: str
+    schema: Schema
+    seed: int
+    rate: MatchRate
+
+    def matches_per_publication(self, filters: int = 40_000) -> float:
+        """The expected number of filters that match a publication; linear in `filters`."""
+        return self.rate.probability * filters
+
+    @property
+    def tolerance(self) -> float:
+        """The relative error to allow a count over 40,000 filters and 10,000 publications.
+
+        For another size ask `rate.tolerance`.
+        """
+        return self.rate.tolerance(40_000, 10_000)
+
+    def filters(self, n: int) -> Iterator[pa.RecordBatch]:
+        """The first n filters: batches of `id` (0, 1, …) and `filter` (the WHERE text)."""
+        for number, start in enumerate(range(0, n, CHUNK_ROWS)):
+            rows = min(CHUNK_ROWS, n - start)
+            texts = self._filter_texts(generator(self.seed, _FILTERS, number))
+            ids = pa.array(np.arange(start, start + rows))
+            yield pa.RecordBatch.from_arrays([ids, texts.slice(0, rows)], schema=FILTER_COLUMNS)
+
+    def publications(self, n: int) -> Iterator[pa.RecordBatch]:
+        """The first n publications: batches with a column per attribute, null where missing."""
+        columns = arrow_schema(self.schema)
+        sent = 0
+        for number in count():
+            if sent >= n:
+                return
+            arrays = self._publication_columns(generator(self.seed, _PUBLICATIONS, number), sent)
+            batch = pa.RecordBatch.from_arrays(arrays, schema=columns).slice(0, n - sent)
+            yield batch
+            sent += batch.num_rows
+
+    @abstractmethod
+    def _filter_texts(self, rng: np.random.Generator) -> pa.StringArray:
+        """The texts of one chunk: exactly CHUNK_ROWS filters."""
+
+    @abstractmethod
+    def _publication_columns(self, rng: np.random.Generator, sent: int) -> list[pa.Array]:
+        """The columns of one chunk of publications, `sent` rows after the first."""
+
+
+def generator(seed: int, *key: int) -> np.random.Generator:
+    """A generator of random numbers that depends on the seed and the key only."""
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))
+
+
+def table_generator(seed: int) -> np.random.Generator:
+    """The generator from which a workload draws the tables that all its chunks share.
+
+    Raises:
+        ConfigError: the seed is below 0.
+    """
+    require(seed >= 0, f"seed must be 0 or more, not {seed}")
+    return generator(seed, _TABLES)
+
+
+def require(condition: bool, message: str) -> None:
+    """Nothing where an option can work.
+
+    Raises:
+        ConfigError: the condition is false.
+    """
+    if not condition:
+        raise ConfigError(message)
