@@ -44,6 +44,7 @@ _PARTS: dict[type, PatternKind] = {
     exp.Contains: "contains",
 }
 _UNDECLARED: dict[str, Type] = {"number": "float", "string": "string", "bool": "bool"}
+_ARGUMENTS = ("this", "expression", "expressions", "low", "high", "negate", "query", "field")
 _FUNCTIONS = "starts_with, ends_with, contains, lower, upper and geo_distance"
 
 
@@ -70,13 +71,10 @@ class Binder:
         if isinstance(tree, exp.Not):
             return negated(self.bind(tree.this))
         handler = _HANDLERS.get(type(tree))
-        if handler is not None:
-            return handler(self, tree)
-        if type(tree) in _OPERATORS:
-            return self._comparison(tree)
-        if type(tree) in _PARTS:
-            return self._part(tree)
-        return _refuse(tree)
+        if handler is None:
+            _refuse(tree)
+        _check_arguments(tree)
+        return handler(self, tree)
 
     def _chain(self, tree: exp.Expression) -> Expression:
         """A run of ANDs or ORs as one list, without recursion on its length."""
@@ -164,31 +162,20 @@ class Binder:
         return Distance(latitude, longitude, point, operator, metres)  # type: ignore[arg-type]
 
     def _between(self, tree: exp.Expression) -> Expression:
-        low, high = (_needed_word(tree.args[side], "BETWEEN") for side in ("low", "high"))
-        if isinstance(tree.this, exp.Anonymous):
-            return And(
-                (
-                    self._distance(tree.this, ">=", low, tree),
-                    self._distance(tree.this, "<=", high, tree),
-                )
-            )
+        """An interval; with an attribute, a distance or NULL in it, two comparisons."""
+        sides = (tree.args["low"], tree.args["high"])
+        low, high = map(word_of, sides)
+        plain = low is not None and high is not None and "null" not in (low.kind, high.kind)
+        if not plain or word_of(tree.this) is not None or isinstance(tree.this, exp.Anonymous):
+            least = exp.GTE(this=tree.this, expression=sides[0])
+            most = exp.LTE(this=tree.this, expression=sides[1])
+            return And((self._comparison(least), self._comparison(most)))
+        assert low is not None
+        assert high is not None
         attribute, fold = self._operand(tree.this, low)
-        if "null" in (low.kind, high.kind):
-            return And(
-                (
-                    self._half(attribute, ">=", low, fold),
-                    self._half(attribute, "<=", high, fold),
-                )
-            )
         return Between(
             attribute, self._constant(attribute, low), self._constant(attribute, high), fold
         )
-
-    def _half(self, attribute: Attribute, operator: Operator, word: Word, fold: Fold) -> Expression:
-        """One side of a BETWEEN that has NULL on the other."""
-        if word.kind == "null":
-            return Truth(None)
-        return Comparison(attribute, operator, self._constant(attribute, word), fold)
 
     def _member(self, tree: exp.Expression) -> Expression:
         listed = tree.expressions
@@ -273,6 +260,8 @@ class Binder:
 
 
 _HANDLERS: dict[type, Callable[[Binder, Any], Expression]] = {
+    **dict.fromkeys(_OPERATORS, Binder._comparison),
+    **dict.fromkeys(_PARTS, Binder._part),
     exp.Between: Binder._between,
     exp.In: Binder._member,
     exp.Like: Binder._like,
@@ -284,6 +273,16 @@ _HANDLERS: dict[type, Callable[[Binder, Any], Expression]] = {
     exp.Boolean: Binder._truth,
     exp.Null: Binder._truth,
 }
+
+
+def _check_arguments(tree: exp.Expression) -> None:
+    """Refuses a node that says more than this module reads, such as BETWEEN SYMMETRIC."""
+    if isinstance(tree, exp.Column | exp.Dot):
+        return
+    for key, value in tree.args.items():
+        if value and key not in _ARGUMENTS:
+            message = f"{type(tree).__name__.lower()} with {key.replace('_', ' ')}"
+            raise FilterError(f"{message} is not in the language", position_of(tree))
 
 
 def negated(expression: Expression) -> Expression:

@@ -118,6 +118,12 @@ class Schema:
         return folded(self.names)
 
     @cached_property
+    def _records(self) -> frozenset[str]:
+        """The names of the records that hold declared attributes."""
+        parts = [name.split(".") for name in self.names if "." in name]
+        return frozenset(".".join(p[:end]) for p in parts for end in range(1, len(p)))
+
+    @cached_property
     def positions(self) -> dict[str, int]:
         """The place of each declared name in the order of the schema."""
         return {name: place for place, name in enumerate(self.names)}
@@ -188,7 +194,7 @@ class Schema:
         name = path if attribute is None else attribute.name
         if name in seen:
             problems.append(Problem("conflict", f"attribute {name} is given twice", name))
-        elif attribute is None and not (self.open and value is None):
+        elif attribute is None and not (value is None and (self.open or path in self._records)):
             hint = self.hint(path)
             text = f"unknown attribute {path}" + (f"; {hint}" if hint else "")
             problems.append(Problem("unknown_attribute", text, path))
