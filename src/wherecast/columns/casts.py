@@ -1,0 +1,228 @@
+"""Arrow columns of every accepted type as columns of an attribute.
+
+| attribute | accepted columns |
+|---|---|
+| int | integers of any width; floats, where each value is a whole number and exact |
+| float | floats and integers of any width; an integer becomes the nearest double |
+| bool | bool |
+| string | string, large_string, string_view |
+| timestamp | timestamps of any unit, with a zone or without (UTC); nanoseconds are floored to
+  microseconds; strings with ISO 8601 times |
+
+Each also as a dictionary or run-end encoded column. A value that does not fit makes its row a bad
+one; a column of another type (decimals, dates, lists, …) is a `SchemaError`.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as kinds
+
+from wherecast.columns.decoded import Column
+from wherecast.columns.domains import inside, masked, settled
+from wherecast.columns.schema import ARROW_TYPES
+from wherecast.columns.values import column_of, too_large
+from wherecast.model.errors import Problem, PublicationError, SchemaError
+from wherecast.model.schema import Attribute
+from wherecast.model.values import INT_MAX, Type
+
+_EXACT = 2.0**53
+_BYTES = {
+    pa.string(): pa.binary(),
+    pa.large_string(): pa.large_binary(),
+    pa.string_view(): pa.binary_view(),
+}
+_MICROS = {"s": 1_000_000, "ms": 1_000, "us": 1}
+
+
+def cast_column(attribute: Attribute, name: str, values: pa.ChunkedArray) -> Column:
+    """The column of an attribute, typed and inside its domain.
+
+    Raises:
+        SchemaError: no column of this type can be the attribute; names the column and its type.
+        PublicationError: the column is damaged, or too large.
+    """
+    array = plain_array(name, values)
+    reader = _reader(attribute.type, array.type)
+    if reader is None:
+        text = f"column {name} is {values.type}, which cannot be the {attribute.type} attribute"
+        raise SchemaError([Problem("wrong_type", f"{text} {attribute.name}", attribute.name)])
+    # Types first, on an attribute without a domain; the domain is looked at below.
+    typed = reader(Attribute(attribute.name, attribute.type), array)
+    judged = inside(attribute, typed.array)
+    return Column(judged.array, typed.problems + judged.problems)
+
+
+def open_type(type_: pa.DataType) -> Type | None:
+    """The type that an undeclared column has in an open schema, if it can be an attribute."""
+    if kinds.is_dictionary(type_) or kinds.is_run_end_encoded(type_):
+        return open_type(type_.value_type)
+    if kinds.is_integer(type_) or kinds.is_floating(type_):
+        return "float"
+    if kinds.is_boolean(type_):
+        return "bool"
+    return "string" if _is_text(type_) else None
+
+
+def plain_array(name: str, values: pa.ChunkedArray) -> pa.Array:
+    """The column in one piece and without an encoding; checked, so that no kernel trips on it.
+
+    Raises:
+        PublicationError: the column is damaged, or its text too large for one piece.
+        SchemaError: Arrow itself cannot decode the column.
+    """
+    try:
+        for chunk in values.chunks:
+            _with_text_as_bytes(chunk).validate(full=True)
+        chunks = [_without_encoding(chunk) for chunk in values.chunks]
+        if not chunks:
+            chunks = [_without_encoding(pa.nulls(0, values.type))]
+        return chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks)
+    except pa.ArrowNotImplementedError as error:
+        raise SchemaError(f"column {name} is {values.type}: {error}") from None
+    except pa.ArrowInvalid as error:
+        if "overflow" in str(error):
+            raise too_large() from None
+        raise PublicationError(f"column {name} is damaged: {error}") from None
+
+
+def _without_encoding(array: pa.Array) -> pa.Array:
+    """The array with one value per row, in a layout that every kernel knows."""
+    if kinds.is_run_end_encoded(array.type):
+        return _without_encoding(pc.run_end_decode(array))
+    if isinstance(array.type, pa.BaseExtensionType):
+        return _without_encoding(array.storage)
+    if kinds.is_dictionary(array.type):
+        return _without_encoding(array.dictionary).take(array.indices)
+    return array.cast(pa.string()) if kinds.is_string_view(array.type) else array
+
+
+def _reader(type_: Type, arrow: pa.DataType) -> Callable[[Attribute, pa.Array], Column] | None:
+    """What makes a column of an Arrow type one of an attribute type, if anything does."""
+    if kinds.is_null(arrow):
+        return _cast
+    match type_:
+        case "int" if kinds.is_integer(arrow):
+            return _unsigned if kinds.is_uint64(arrow) else _cast
+        case "int" if kinds.is_floating(arrow):
+            return _whole_floats
+        case "float" if kinds.is_integer(arrow) or kinds.is_floating(arrow):
+            return _cast
+        case "bool" if kinds.is_boolean(arrow):
+            return _cast
+        case "string" if _is_text(arrow):
+            return _texts
+        case "timestamp" if kinds.is_timestamp(arrow):
+            return _times
+        case "timestamp" if _is_text(arrow):
+            return _time_texts
+    return None
+
+
+def _cast(attribute: Attribute, array: pa.Array) -> Column:
+    """A column whose every value has one in the attribute's type."""
+    return Column(array.cast(ARROW_TYPES[attribute.type], safe=False))
+
+
+def _unsigned(attribute: Attribute, array: pa.Array) -> Column:
+    """Unsigned 64-bit integers, half of which fit."""
+    wrong = pc.fill_null(pc.greater(array, pa.scalar(INT_MAX, pa.uint64())), False)
+    return _picked(attribute, array, wrong.to_numpy(zero_copy_only=False))
+
+
+def _whole_floats(attribute: Attribute, array: pa.Array) -> Column:
+    """Floats as ints, where that is exact."""
+    doubles = array.cast(pa.float64())
+    values = doubles.fill_null(0.0).to_numpy(zero_copy_only=False)
+    whole = (np.floor(values) == values) & (np.abs(values) < _EXACT)
+    return _picked(attribute, doubles, ~whole)
+
+
+def _picked(attribute: Attribute, array: pa.Array, odd: npt.NDArray[np.bool_]) -> Column:
+    """The column cast to int64; the odd values, none of them null, are settled one by one."""
+    rows = np.flatnonzero(odd).tolist()
+    good, problems = settled(attribute, ((row, array[row].as_py()) for row in rows))
+    if not rows:
+        return Column(array.cast(pa.int64()))
+    null = pa.scalar(None, array.type)
+    ints = pc.if_else(pa.array(odd), null, array).cast(pa.int64())
+    values = ints.fill_null(0).to_numpy(zero_copy_only=False).copy()
+    values[list(good)] = list(good.values())
+    missing = ints.is_null().to_numpy(zero_copy_only=False)
+    missing[list(good)] = False
+    return Column(masked(attribute, values, missing), tuple(problems))
+
+
+def _texts(attribute: Attribute, array: pa.Array) -> Column:
+    """Text as string; where it is not UTF-8, those rows are bad."""
+    problems: list[tuple[int, Problem]] = []
+    try:
+        array.validate(full=True)
+    except pa.ArrowInvalid:
+        array, problems = _decoded(attribute, array)
+    try:
+        return Column(array.cast(pa.string()), tuple(problems))
+    except pa.ArrowInvalid:
+        raise too_large() from None
+
+
+def _decoded(attribute: Attribute, array: pa.Array) -> tuple[pa.Array, list[tuple[int, Problem]]]:
+    """Text of which some is not UTF-8."""
+    problems: list[tuple[int, Problem]] = []
+    texts: list[str | None] = []
+    for row, raw in enumerate(array.cast(pa.large_binary()).to_pylist()):
+        try:
+            texts.append(None if raw is None else raw.decode())
+        except UnicodeDecodeError:
+            texts.append(None)
+            text = f"attribute {attribute.name}: is not UTF-8 text"
+            problems.append((row, Problem("malformed", text, attribute.name)))
+    return pa.array(texts, pa.large_string()), problems
+
+
+def _times(attribute: Attribute, array: pa.Array) -> Column:
+    """Timestamps of any unit as microseconds."""
+    values = array.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
+    unit = array.type.unit
+    missing = array.is_null().to_numpy(zero_copy_only=False)
+    problems = []
+    if unit == "ns":
+        values = values // 1_000  # floors, where a cast would cut towards 1970
+    else:
+        most = INT_MAX // _MICROS[unit]
+        wrong = (values > most) | (values < -most)
+        for row in np.flatnonzero(wrong).tolist():
+            text = f"attribute {attribute.name}: {values[row]} {unit} since 1970 exceeds 64 bits"
+            problems.append((row, Problem("out_of_range", f"{text} of µs", attribute.name)))
+        values = np.where(wrong, 0, values) * _MICROS[unit]
+        missing = missing | wrong
+    return Column(masked(attribute, values, missing), tuple(problems))
+
+
+def _time_texts(attribute: Attribute, array: pa.Array) -> Column:
+    """ISO 8601 texts as timestamps; each distinct text is parsed once."""
+    texts = _texts(attribute, array)
+    encoded = texts.array.dictionary_encode()
+    times = column_of(attribute, encoded.dictionary.to_pylist())
+    problems = list(texts.problems)
+    if times.problems:
+        wrong = dict(times.problems)
+        places = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        rows = np.flatnonzero(np.isin(places, list(wrong))).tolist()
+        problems.extend((row, wrong[int(places[row])]) for row in rows)
+    return Column(times.array.take(encoded.indices), tuple(problems))
+
+
+def _is_text(arrow: pa.DataType) -> bool:
+    return arrow in _BYTES
+
+
+def _with_text_as_bytes(array: pa.Array) -> pa.Array:
+    """The array with its text as bytes: whether they are UTF-8 is found out row by row."""
+    if kinds.is_dictionary(array.type):
+        words = _with_text_as_bytes(array.dictionary)
+        return pa.DictionaryArray.from_arrays(array.indices, words, safe=False)
+    return array.view(_BYTES[array.type]) if array.type in _BYTES else array

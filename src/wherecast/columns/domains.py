@@ -1,0 +1,176 @@
+"""Declared domains and steps on whole columns, with the same result as the scalar rule.
+
+The columns are looked at with vector arithmetic that may call a good value suspect, but never
+lets a bad one pass nor rounds one wrongly. Suspects, few in practice, go through the scalar rule
+of the model one by one, which gives their value or their verdict.
+"""
+
+from collections.abc import Iterable
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from wherecast.columns.decoded import Column, Placed
+from wherecast.columns.schema import ARROW_TYPES
+from wherecast.model.errors import Problem
+from wherecast.model.schema import Attribute
+from wherecast.model.values import INT_MAX, INT_MIN, Value, ValueProblem, canonical
+
+_EXACT = 2.0**53  # whole numbers up to here are exact as doubles
+_SAFE_INT = 2**60  # sums of a few of these stay inside 64 bits
+_ROUNDING = 2.0**-50  # more than the rounding of the four operations that find a step
+
+
+def checked(attribute: Attribute, value: object) -> Value:
+    """The canonical value, which also fits into the attribute's column.
+
+    Raises:
+        ValueProblem: the attribute cannot take the value.
+    """
+    try:
+        result = canonical(attribute, value)
+    except OverflowError:  # the nearest step of a number near the largest double
+        raise ValueProblem("out_of_range", f"the step nearest to {value} is too large") from None
+    if attribute.type == "int" and not INT_MIN <= int(result) <= INT_MAX:
+        raise ValueProblem("out_of_range", f"the step nearest to {value} exceeds 64 bits")
+    return result
+
+
+def problem_of(attribute: Attribute, problem: ValueProblem) -> Problem:
+    """The problem of a value, with the name of its attribute."""
+    return Problem(problem.code, f"attribute {attribute.name}: {problem.text}", attribute.name)
+
+
+def settled(
+    attribute: Attribute, values: Iterable[tuple[int, object]]
+) -> tuple[dict[int, Value], list[Placed]]:
+    """The canonical values by row, and the problems of those that have none."""
+    good: dict[int, Value] = {}
+    problems: list[Placed] = []
+    for row, value in values:
+        try:
+            good[row] = checked(attribute, value)
+        except ValueProblem as problem:
+            problems.append((row, problem_of(attribute, problem)))
+    return good, problems
+
+
+def inside(attribute: Attribute, array: pa.Array) -> Column:
+    """The column inside its declared domain and on its steps, verdicts for the rest."""
+    if not attribute.has_domain:
+        return Column(array)
+    if attribute.values is not None:
+        return _listed(attribute, array)
+    valid = _numpy(array.is_valid())
+    values = _numpy(array.fill_null(0))
+    suspect = np.zeros(len(values), dtype=np.bool_)
+    if values.dtype == np.float64:
+        suspect |= ~np.isfinite(values)
+    if attribute.min is not None:
+        suspect |= values < attribute.min
+    if attribute.max is not None:
+        suspect |= values > attribute.max
+    if attribute.grid is not None:
+        values, unsure = _on_steps(attribute, values)
+        suspect |= unsure
+    suspect &= valid
+    return _judged(attribute, array, values, suspect)
+
+
+def _listed(attribute: Attribute, array: pa.Array) -> Column:
+    """Strings that are among the listed values."""
+    known = pc.is_in(array, value_set=pa.array(attribute.values, array.type))
+    wrong = _numpy(pc.and_not(array.is_valid(), known))
+    rows = np.flatnonzero(wrong).tolist()
+    _, problems = settled(attribute, ((row, array[row].as_py()) for row in rows))
+    if not problems:
+        return Column(array)
+    return Column(pc.if_else(pa.array(wrong), pa.scalar(None, array.type), array), tuple(problems))
+
+
+def _judged(
+    attribute: Attribute,
+    array: pa.Array,
+    values: npt.NDArray[Any],
+    suspect: npt.NDArray[np.bool_],
+) -> Column:
+    """The column of `values`, with the suspects of `array` settled one by one."""
+    rows = np.flatnonzero(suspect).tolist()
+    good, problems = settled(attribute, ((row, array[row].as_py()) for row in rows))
+    if attribute.grid is None and not problems:
+        return Column(array)
+    values = values.copy()
+    values[list(good)] = list(good.values())
+    missing = _numpy(array.is_null())
+    missing[[row for row, _ in problems]] = True
+    return Column(masked(attribute, values, missing), tuple(problems))
+
+
+def masked(
+    attribute: Attribute, values: npt.NDArray[Any], missing: npt.NDArray[np.bool_]
+) -> pa.Array:
+    """The Arrow column of an attribute, null where `missing`; NaN stays a value.
+
+    Shapes:
+        values: (n,), of the attribute's type; int64 microseconds for timestamps.
+        missing: (n,), bool.
+    """
+    array = pa.array(values, mask=missing if missing.any() else None, from_pandas=False)
+    return array.cast(ARROW_TYPES[attribute.type])
+
+
+def _on_steps(
+    attribute: Attribute, values: npt.NDArray[Any]
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
+    """The values on their nearest steps, and where that is not sure."""
+    grid = attribute.grid
+    assert grid is not None
+    if attribute.type == "int":
+        return _int_steps(values.astype(np.int64), grid.origin, grid.step)
+    return _float_steps(values.astype(np.float64), grid.origin, grid.step)
+
+
+def _int_steps(
+    values: npt.NDArray[np.int64], origin: Fraction, step: Fraction
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """Whole steps of ints; exact, except where 64 bits might not suffice."""
+    start, width = int(origin), int(step)
+    if start != origin or width != step or abs(start) > _SAFE_INT or width > _SAFE_INT:
+        return values, np.ones(len(values), dtype=np.bool_)
+    unsure = (values > _SAFE_INT) | (values < -_SAFE_INT)
+    small = np.where(unsure, 0, values)
+    index = (2 * (small - start) + width) // (2 * width)
+    return start + index * width, unsure
+
+
+def _float_steps(
+    values: npt.NDArray[np.float64], origin: Fraction, step: Fraction
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+    """Steps of doubles; unsure near a tie, and where a step is not a quotient of exact doubles.
+
+    The index is the floor of a quotient whose error is bounded below: away from a whole number
+    by more than that, it is the exact index. The value `(start + index * width) / scale` has an
+    exact dividend and divisor, so the division gives the double nearest to the exact value.
+    """
+    scale = lcm(origin.denominator, step.denominator)
+    start, width = int(origin * scale), int(step * scale)
+    if max(scale, abs(start), width) > _EXACT:
+        return values, np.ones(len(values), dtype=np.bool_)
+    low, high = float(origin), float(step)
+    with np.errstate(all="ignore"):  # what is not finite is suspect already
+        quotient = (values - low) / high + 0.5
+        error = ((np.abs(values) + abs(low)) / high + np.abs(quotient) + 1) * _ROUNDING
+        unsure = ~(np.abs(quotient - np.rint(quotient)) > error)
+        dividend = start + np.floor(quotient) * width
+        unsure |= ~(np.abs(dividend) + abs(start) < _EXACT)
+        return dividend / scale, unsure
+
+
+def _numpy(array: pa.Array) -> npt.NDArray[Any]:
+    """The values of an Arrow array without nulls."""
+    return np.asarray(array.to_numpy(zero_copy_only=False))

@@ -1,0 +1,208 @@
+r"""Publications as JSON: one object, an array of objects, or an object per line.
+
+orjson decodes. What it lets pass or cannot place is looked at again, and only then: a key given
+twice (it keeps the last one), and documents it refuses because of one number, text or depth. Such
+a document is cut into its publications, and each is read on its own, so that the others are kept.
+
+What each gets:
+
+- Not JSON (empty, cut off, not UTF-8, a byte order mark, a stray sign): an array or object is
+  refused as a whole, since nothing after the place can be trusted; of NDJSON, that line.
+- `NaN` and `Infinity` are `not_finite`; `1e999` and integers that no double holds are
+  `out_of_range`; a key given twice is `duplicate_key`; nesting beyond the limit is `too_deep`;
+  a lone surrogate is `malformed`: that publication is refused.
+- An integer beyond 64 bits is refused for an int attribute. A float attribute takes the nearest
+  double.
+- NUL in a string (written `\u0000`) is a character like any other, and accepted. Bare control
+  characters are not JSON.
+- NDJSON without lines is no rows, not an error; an empty JSON body is an error.
+"""
+
+import json
+from collections.abc import Sequence
+from math import isinf
+from typing import Any
+
+import orjson
+
+from wherecast.columns.decoded import Decoded
+from wherecast.columns.outline import count_keys, depth_of, elements
+from wherecast.columns.rows import Unreadable, decode_rows
+from wherecast.model.errors import PublicationError
+from wherecast.model.limits import DEFAULT_LIMITS, Limits
+from wherecast.model.schema import Schema
+from wherecast.model.values import describe
+
+_WHITE = b" \t\r\n"
+_DIGITS_MAX = 4_000  # Python refuses to read 4,300; a double has at most 309
+
+
+def decode_json(
+    body: bytes | bytearray | memoryview, schema: Schema, limits: Limits = DEFAULT_LIMITS
+) -> Decoded:
+    """The record batch of one object or of an array of objects.
+
+    Raises:
+        PublicationError: the body as a whole is not JSON, or neither object nor array.
+    """
+    text = bytes(body)
+    try:
+        document = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        if not text.strip(_WHITE):
+            raise PublicationError("the body is empty; it needs an object or an array") from None
+        return decode_rows(_piece_by_piece(text, limits, error), schema, limits)
+    if isinstance(document, dict):
+        rows: list[Any] = [document]
+    elif isinstance(document, list):
+        rows = document
+    else:
+        kind = describe(document)
+        raise PublicationError(f"the body is an object or an array of objects, not {kind}")
+    if _repeats_keys(text, rows):
+        rows = _piece_by_piece(text, limits)
+    return decode_rows(rows, schema, limits)
+
+
+def decode_ndjson(
+    body: bytes | bytearray | memoryview, schema: Schema, limits: Limits = DEFAULT_LIMITS
+) -> Decoded:
+    """The record batch of one object per line.
+
+    Blank lines are skipped; row numbers count the other lines from 0. A line that is not JSON is
+    a bad row.
+    """
+    text = bytes(body)
+    lines = [line for line in (raw.strip(_WHITE) for raw in text.split(b"\n")) if line]
+    try:
+        rows: list[Any] = [orjson.loads(line) for line in lines]
+    except orjson.JSONDecodeError:
+        return decode_rows([_line(line, limits) for line in lines], schema, limits)
+    if _repeats_keys(text, rows):
+        rows = [_line(line, limits) for line in lines]
+    return decode_rows(rows, schema, limits)
+
+
+def _repeats_keys(text: bytes, rows: Sequence[Any]) -> bool:
+    """Whether valid JSON gives a key twice: it then has more keys than its decoded rows."""
+    keys = _decoded_keys(rows, nested=text.count(b"{") > len(rows))
+    return text.count(b":") != keys and count_keys(text) != keys
+
+
+def _decoded_keys(rows: Sequence[Any], nested: bool) -> int:
+    """The number of keys in all objects of the rows."""
+    if not nested:  # as many braces as rows: no object lies inside another
+        return sum(len(row) for row in rows if isinstance(row, dict))
+    keys = 0
+    waiting: list[Any] = [rows]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            keys += len(value)
+            waiting.extend(v for v in value.values() if isinstance(v, dict | list))
+        else:
+            waiting.extend(v for v in value if isinstance(v, dict | list))
+    return keys
+
+
+def _piece_by_piece(text: bytes, limits: Limits, error: Exception | None = None) -> list[Any]:
+    """The rows of a body, each read on its own.
+
+    Raises:
+        PublicationError: one of them is not JSON, so the body is not.
+    """
+    try:
+        text.decode()
+    except UnicodeDecodeError as wrong:
+        raise PublicationError(f"the body is not UTF-8 text at byte {wrong.start}") from None
+    spans = elements(text)
+    if spans is None and text.lstrip(_WHITE)[:1] == b"[" and error is not None:
+        raise _not_json(text, error)
+    rows: list[Any] = []
+    for start, end in [(0, len(text))] if spans is None else spans:
+        try:
+            rows.append(_strict(text[start:end], limits))
+        except json.JSONDecodeError as wrong:
+            raise _not_json(text, wrong, start) from None
+    return rows
+
+
+def _not_json(text: bytes, error: Exception, start: int = 0) -> PublicationError:
+    """The error of a body that is not JSON, with the line and column in it."""
+    assert isinstance(error, json.JSONDecodeError)
+    before = text[:start].decode()
+    place = len(before) + error.pos
+    whole = text.decode()
+    line = whole.count("\n", 0, place) + 1
+    column = place - whole.rfind("\n", 0, place)
+    return PublicationError(f"not valid JSON at line {line}, column {column}: {error.msg.lower()}")
+
+
+def _line(line: bytes, limits: Limits) -> Any:
+    """The row of one line, `Unreadable` where it is not JSON."""
+    try:
+        return _strict(line, limits)
+    except UnicodeDecodeError as error:
+        return Unreadable("malformed", f"not UTF-8 text at byte {error.start}")
+    except json.JSONDecodeError as error:
+        text = f"not valid JSON at column {error.pos + 1}: {error.msg.lower()}"
+        return Unreadable("malformed", text)
+
+
+def _strict(text: bytes, limits: Limits) -> Any:
+    """One publication, with `Unreadable` in place of values that must be refused.
+
+    Raises:
+        json.JSONDecodeError: the text is not JSON.
+        UnicodeDecodeError: the text is not UTF-8.
+    """
+    try:
+        document = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        document = None
+    if document is not None and not _repeats_keys(text, [document]):
+        return document
+    deep = Unreadable("too_deep", f"nested deeper than the limit of {limits.json_depth_max}")
+    if depth_of(text) > limits.json_depth_max:
+        return deep
+    try:
+        return json.loads(
+            text.decode(),
+            object_pairs_hook=_object,
+            parse_constant=_constant,
+            parse_float=_float,
+            parse_int=_int,
+        )
+    except RecursionError:  # only where the limit was set very high
+        return deep
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object; the value of a key that it gives twice cannot be read."""
+    result = dict(pairs)
+    if len(result) < len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                result[key] = Unreadable("duplicate_key", "is given twice in one object")
+            seen.add(key)
+    return result
+
+
+def _constant(name: str) -> Unreadable:
+    return Unreadable("not_finite", f"{name} is not a number in JSON")
+
+
+def _float(text: str) -> float | Unreadable:
+    number = float(text)
+    if isinf(number):
+        shown = text if len(text) <= 40 else f"{text[:40]}…"
+        return Unreadable("out_of_range", f"{shown} is too large for a double")
+    return number
+
+
+def _int(text: str) -> int | Unreadable:
+    digits = len(text.lstrip("-"))
+    if digits > _DIGITS_MAX:
+        return Unreadable("out_of_range", f"an integer of {digits} digits is too large")
+    return int(text)

@@ -1,0 +1,224 @@
+"""Publications as Python mappings: rows to columns and back.
+
+A row is settled first: nested objects become dotted names, names become those of the schema, and
+what cannot be an attribute gets its verdict. Rows that are flat and use the declared names, as
+most do, are taken as they are. Then each attribute is converted as one column.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import NoneType
+from typing import Any
+
+import pyarrow as pa
+
+from wherecast.columns.decoded import Column, Decoded, Placed, assemble
+from wherecast.columns.schema import ARROW_TYPES, is_open_field
+from wherecast.columns.values import column_of, open_column
+from wherecast.model.errors import Problem
+from wherecast.model.limits import DEFAULT_LIMITS, Limits
+from wherecast.model.schema import Attribute, Schema
+from wherecast.model.values import Value, describe
+
+_SCALARS = {int, float, bool, str, NoneType}
+_HINTS_MAX = 20  # per input: finding the nearest name is slow
+_SHOWN_MAX = 120  # characters of a name in a message
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """Stands where a row or a value could not be read, with the reason."""
+
+    code: str
+    text: str
+
+
+def decode_rows(rows: Sequence[object], schema: Schema, limits: Limits = DEFAULT_LIMITS) -> Decoded:
+    """The record batch of publications given as mappings, nested or with dotted names.
+
+    Args:
+        rows: mappings from name to value; anything else is a bad row.
+        schema: the schema that the rows must keep.
+        limits: how many attributes a row may have, and how deep it may be nested.
+    """
+    names = _Names(schema, limits)
+    plain = names.plain
+    most = limits.publication_attributes_max
+    flats: list[dict[str, Any]] = []
+    problems: list[Placed] = []
+    for number, row in enumerate(rows):
+        if (
+            type(row) is dict
+            and len(row) <= most
+            and plain.issuperset(row)
+            and _SCALARS.issuperset(map(type, row.values()))
+        ):
+            flats.append(row)
+        else:
+            flat, wrong = _settle(row, names)
+            flats.append(flat)
+            problems.extend((number, problem) for problem in wrong)
+    present: set[str] = set().union(*flats)
+    declared = [_column(attribute, flats, present) for attribute in schema]
+    undeclared = {
+        name: open_column(name, [flat.get(name) for flat in flats])
+        for name in present.difference(schema.names)
+    }
+    return assemble(schema, declared, undeclared, len(flats), problems)
+
+
+def _column(attribute: Attribute, flats: list[dict[str, Any]], present: set[str]) -> Column:
+    """The column of a declared attribute."""
+    name = attribute.name
+    if name not in present:
+        return Column(pa.nulls(len(flats), ARROW_TYPES[attribute.type]))
+    return column_of(attribute, [flat.get(name) for flat in flats])
+
+
+class _Names:
+    """Which attribute a dotted name is, remembered for the length of one input.
+
+    `plain` are the names that stand for themselves: the declared ones and, in an open schema,
+    those undeclared ones that were met already.
+    """
+
+    def __init__(self, schema: Schema, limits: Limits) -> None:
+        self.schema = schema
+        self.limits = limits
+        self.plain = set(schema.names)
+        self._declared: dict[str, str] = {name: name for name in schema.names}
+        self._records = {
+            name[:place] for name in schema.names for place, sign in enumerate(name) if sign == "."
+        }
+        self._texts: dict[str, str] = {}
+
+    def declared(self, path: str) -> str | None:
+        """The declared name that a path stands for, if any."""
+        name = self._declared.get(path)
+        if name is None:
+            attribute = self.schema.find(path)
+            if attribute is not None:
+                name = self._declared[path] = attribute.name
+        return name
+
+    def refusal(self, path: str, value: object) -> Problem | None:
+        """Why an undeclared path is no attribute, or None where it may stand.
+
+        It may stand where the schema is open for it, and where it is missing: as an undeclared
+        attribute of an open schema, or as a record that would hold declared ones.
+        """
+        if value is None and (self.schema.open or path in self._records):
+            return None
+        shown = _shown(path)
+        if not self.schema.open:
+            return Problem("unknown_attribute", self._unknown(path, shown), shown)
+        if path in self.plain:
+            return None
+        try:
+            path.encode()
+        except UnicodeEncodeError:
+            text = f"the name of attribute {shown} has a lone surrogate, which is no character"
+            return Problem("malformed", text, shown)
+        most = self.limits.schema_attributes_max
+        if len(self.plain) >= most:
+            text = f"attribute {shown} is one too many: the limit is {most} different names at once"
+            return Problem("too_many_attributes", text, shown)
+        self.plain.add(path)
+        return None
+
+    def _unknown(self, path: str, shown: str) -> str:
+        """The sentence about an unknown name, with a hint for the first few."""
+        text = self._texts.get(path)
+        if text is None:
+            text = f"unknown attribute {shown}"
+            if len(self._texts) < _HINTS_MAX and len(path) <= _SHOWN_MAX:
+                hint = self.schema.hint(path)
+                text = self._texts[path] = f"{text}; {hint}" if hint else text
+        return text
+
+
+def _shown(name: str) -> str:
+    """A name as a message and a program can carry it: short, and text in any encoding."""
+    short = name if len(name) <= _SHOWN_MAX else f"{name[:_SHOWN_MAX]}…"
+    return short.encode("utf-8", "backslashreplace").decode()
+
+
+def _settle(row: object, names: _Names) -> tuple[dict[str, Any], list[Problem]]:
+    """The row by the names of the schema, and what is wrong with it."""
+    if isinstance(row, Unreadable):
+        return {}, [Problem(row.code, row.text)]
+    if not isinstance(row, Mapping):
+        return {}, [Problem("malformed", f"a publication is an object, not {describe(row)}")]
+    leaves, problems = _leaves(row, names.limits.json_depth_max)
+    most = names.limits.publication_attributes_max
+    if len(leaves) > most:
+        text = f"{len(leaves)} attributes, the limit is {most}"
+        return {}, [Problem("too_many_attributes", text)]
+    flat: dict[str, Any] = {}
+    seen: set[str] = set()
+    for path, value in leaves:
+        declared = names.declared(path)
+        name = path if declared is None else declared
+        refusal = None if declared is not None else names.refusal(path, value)
+        if name in seen:
+            text = f"attribute {_shown(name)} is given twice"
+            problems.append(Problem("conflict", text, _shown(name)))
+        elif isinstance(value, Unreadable) and (refusal is None or value.code == "duplicate_key"):
+            text = f"attribute {_shown(name)}: {value.text}"
+            problems.append(Problem(value.code, text, _shown(name)))
+        elif refusal is not None:
+            problems.append(refusal)
+        elif value is not None:
+            flat[name] = value
+        seen.add(name)
+    return flat, problems
+
+
+def _leaves(
+    row: Mapping[Any, object], depth_max: int
+) -> tuple[list[tuple[str, object]], list[Problem]]:
+    """The values of a nested row with their dotted names, in order; and wrong places."""
+    leaves: list[tuple[str, object]] = []
+    problems: list[Problem] = []
+    waiting = [("", 1, iter(row.items()))]
+    while waiting:
+        prefix, depth, items = waiting[-1]
+        for key, value in items:
+            if not isinstance(key, str):
+                text = f"attribute names are strings, not {describe(key)}"
+                problems.append(Problem("malformed", text))
+            elif not isinstance(value, Mapping):
+                leaves.append((prefix + key, value))
+            elif depth >= depth_max:
+                shown = _shown(prefix + key)
+                text = f"attribute {shown} is nested deeper than {depth_max}"
+                problems.append(Problem("too_deep", text, shown))
+            else:
+                waiting.append((f"{prefix}{key}.", depth + 1, iter(value.items())))
+                break
+        else:
+            waiting.pop()
+    return leaves, problems
+
+
+def rows_of(batch: pa.RecordBatch, schema: Schema) -> list[dict[str, Value]]:
+    """The canonical rows of a batch, as `Schema.read` gives them; missing values are left out.
+
+    Args:
+        batch: a batch with the columns of the schema, as a reader of this package gives it.
+        schema: the schema of the batch.
+    """
+    rows: list[dict[str, Value]] = [{} for _ in range(batch.num_rows)]
+    for field, array in zip(batch.schema, batch.columns, strict=True):
+        if is_open_field(field):
+            parts = array.flatten()
+        elif field.name in schema.positions:
+            stamps = pa.types.is_timestamp(field.type)
+            parts = [array.cast(pa.int64())] if stamps else [array]
+        else:
+            continue
+        for part in parts:
+            for row, value in zip(rows, part.to_pylist(), strict=True):
+                if value is not None:
+                    row[field.name] = value
+    return rows

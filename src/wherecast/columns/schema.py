@@ -1,0 +1,42 @@
+"""The Arrow schema of a record batch: one flat column per attribute, dotted names as they are."""
+
+import pyarrow as pa
+
+from wherecast.model.schema import Schema
+from wherecast.model.values import Type
+
+TIMESTAMP = pa.timestamp("us", tz="UTC")
+ARROW_TYPES: dict[Type, pa.DataType] = {
+    "int": pa.int64(),
+    "float": pa.float64(),
+    "bool": pa.bool_(),
+    "string": pa.string(),
+    "timestamp": TIMESTAMP,
+}
+
+OPEN_TYPE = pa.struct(
+    [("number", ARROW_TYPES["float"]), ("text", ARROW_TYPES["string"]), ("truth", pa.bool_())]
+)
+"""An undeclared attribute of an open schema: at most one of the three is set in a row."""
+
+_OPEN_MARK = {b"wherecast.open": b"1"}
+
+
+def arrow_schema(schema: Schema) -> pa.Schema:
+    """The Arrow schema of a batch: the declared attributes in the order of the schema.
+
+    A batch of an open schema has further columns after these, one per undeclared attribute
+    (`open_field`), sorted by name.
+    """
+    return pa.schema([pa.field(a.name, ARROW_TYPES[a.type]) for a in schema])
+
+
+def open_field(name: str) -> pa.Field:
+    """The field of an undeclared attribute, marked so that it is known again."""
+    return pa.field(name, OPEN_TYPE, metadata=_OPEN_MARK)
+
+
+def is_open_field(field: pa.Field) -> bool:
+    """Whether a column holds an undeclared attribute of an open schema."""
+    marks = field.metadata or {}
+    return bool(field.type == OPEN_TYPE) and _OPEN_MARK.items() <= marks.items()
