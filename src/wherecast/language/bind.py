@@ -25,7 +25,7 @@ from wherecast.language.expression import (
     PatternKind,
     Truth,
 )
-from wherecast.language.patterns import PatternProblem, read_like
+from wherecast.language.patterns import PatternProblem, count_wildcards
 from wherecast.language.resolve import resolve
 from wherecast.language.words import name_of, position_of, word_of
 from wherecast.model import Attribute, FilterError, Limits, Schema, Type
@@ -297,7 +297,7 @@ def check_pattern(pattern: Pattern, limits: Limits, position: int | None = None)
     if pattern.kind not in ("like", "ilike"):
         return
     try:
-        wildcards = read_like(pattern.text, pattern.escape).wildcards
+        wildcards = count_wildcards(pattern.text, pattern.escape)
     except PatternProblem as problem:
         raise FilterError(str(problem), position) from None
     if wildcards > limits.pattern_wildcards_max:

@@ -20,7 +20,7 @@ from wherecast.language.expression import (
     Predicate,
 )
 from wherecast.language.keys import RANGES, bounds, value_of
-from wherecast.language.patterns import read_like
+from wherecast.language.patterns import plain_form
 from wherecast.language.write import write
 from wherecast.model import Attribute, Type
 
@@ -151,7 +151,7 @@ def simplified(leaf: Predicate) -> Predicate:
     """The plainest predicate of the same meaning: `LIKE 'ab%'` is a prefix, `LIKE 'ab'` is `=`."""
     match leaf:
         case Pattern(attribute, "like", text, escape, False, ""):
-            simple = read_like(text, escape).simple()
+            simple = plain_form(text, escape)
             if simple is not None:
                 kind, plain = simple
                 return (

@@ -6,6 +6,7 @@ a hostile pattern costs no more than a plain one.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -30,22 +31,6 @@ class Like:
         """The number of `%` and `_`."""
         return sum(len(symbol) == 2 for symbol in self.symbols)
 
-    def simple(self) -> tuple[PatternKind | None, str] | None:
-        """The plain test that the pattern amounts to: (kind, text), kind None for equality.
-
-        None where it is a pattern proper.
-        """
-        symbols = list(self.symbols)
-        opens = bool(symbols) and symbols[0] == ANY
-        closes = len(symbols) > opens and symbols[-1] == ANY
-        text = symbols[int(opens) : len(symbols) - int(closes)]
-        if any(len(symbol) == 2 for symbol in text):
-            return None
-        kind: PatternKind | None = (
-            ("contains" if closes else "suffix") if opens else ("prefix" if closes else None)
-        )
-        return kind, "".join(text)
-
     def parts(self) -> list["re.Pattern[str]"]:
         """The parts between `%`, each as an expression without repetition."""
         found = [""]
@@ -65,6 +50,37 @@ def read_like(text: str, escape: str) -> Like:
         PatternProblem: the escape character stands before an ordinary one, or last.
     """
     return Like(tuple(_symbols(text, escape)))
+
+
+def count_wildcards(text: str, escape: str) -> int:
+    """The number of `%` and `_` of a pattern.
+
+    Raises:
+        PatternProblem: as `read_like`.
+    """
+    if escape not in text:
+        return text.count("%") + text.count("_")
+    return read_like(text, escape).wildcards
+
+
+def plain_form(text: str, escape: str) -> tuple[PatternKind | None, str] | None:
+    """The plain test that a pattern amounts to: (kind, text), kind None for equality.
+
+    None where it is a pattern proper.
+    """
+    symbols: Sequence[str] = text
+    wildcards: tuple[str, str] = ("%", "_")
+    if escape in text:
+        symbols, wildcards = read_like(text, escape).symbols, (ANY, ONE)
+    opens = len(symbols) > 0 and symbols[0] == wildcards[0]
+    closes = len(symbols) > opens and symbols[-1] == wildcards[0]
+    inside = symbols[int(opens) : len(symbols) - int(closes)]
+    if wildcards[0] in inside or wildcards[1] in inside:
+        return None
+    kind: PatternKind | None = (
+        ("contains" if closes else "suffix") if opens else ("prefix" if closes else None)
+    )
+    return kind, "".join(inside)
 
 
 def _symbols(text: str, escape: str) -> list[str]:

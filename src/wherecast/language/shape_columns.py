@@ -4,12 +4,15 @@ The twin of `constraint.constrain`, for many filters at once. It marks rows as i
 their constants would make the one-by-one constraint take another form.
 """
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from wherecast.language.bind import check_pattern
 from wherecast.language.constraint import simplified
@@ -29,6 +32,7 @@ from wherecast.language.table_builder import Rows, TableBuilder
 from wherecast.model import Attribute, FilterError, Limits, parse_time
 
 Ints = npt.NDArray[np.int64]
+_USUAL_TIME = r"^[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?Z?)?$"
 _EXACT_DIGITS = 15  # a decimal text of so many characters is the shortest form of its double
 
 
@@ -101,7 +105,7 @@ class Columns:
         if attribute.type == "float":
             return float_keys(self.floats(slot))
         if attribute.type == "timestamp":
-            return self._mapped(self.strings(slot), self._time)
+            return self._times(self.strings(slot))
         places = self._places(slot)
         whole = self._literals.ints[places]
         if (self._literals.floats[places] != whole).any() and attribute.type == "int":
@@ -124,11 +128,13 @@ class Columns:
             return np.array(rounded, np.int64)[back]
         return float_keys(np.array(rounded, np.float64))[back]
 
-    def _time(self, number: int) -> int | None:
-        try:
-            return parse_time(self.builder.string_at(number))
-        except ValueError:
-            return None
+    def _times(self, numbers: Ints) -> Ints:
+        """The microseconds of time texts, all at once where they are of the usual form."""
+        distinct, back = np.unique(numbers, return_inverse=True)
+        texts = [self.builder.string_at(number) for number in distinct.tolist()]
+        micros, valid = read_times(texts)
+        self.require(valid[back])
+        return micros[back]
 
     def _mapped(self, numbers: Ints, function: Any) -> Ints:
         """A function of each distinct string; rows where it gives None are irregular."""
@@ -155,17 +161,36 @@ class Columns:
 
     def _made(self, leaf: Predicate, slots: list[Slot], numbers: list[int]) -> int | None:
         """The number of one filled predicate, or None where it becomes something else."""
+        if isinstance(leaf, Pattern):
+            return self._made_pattern(leaf, self.builder.string_at(numbers[0]))
         texts = dict(zip(slots, map(self.builder.string_at, numbers), strict=True))
-        filled = _filled(leaf, texts)
-        if isinstance(filled, Pattern):
-            try:
-                check_pattern(filled, self._limits)
-            except FilterError:
-                return None
-            filled = simplified(filled)
-            if not isinstance(filled, Pattern):
-                return None
-        return self.builder.pattern(filled)
+        return self.builder.pattern(_filled(leaf, texts))
+
+    def _made_pattern(self, leaf: Pattern, text: str) -> int | None:
+        """The number of a pattern with a text, or None where it is refused or becomes equality."""
+        filled = replace(leaf, text=text)
+        try:
+            check_pattern(filled, self._limits)
+        except FilterError:
+            return None
+        settled = simplified(filled)
+        return self.builder.pattern(settled) if isinstance(settled, Pattern) else None
+
+
+def read_times(texts: list[str]) -> tuple[Ints, npt.NDArray[np.bool_]]:
+    """Microseconds since 1970 of ISO 8601 texts, and which of them are times."""
+    column = pa.array(texts, pa.string())
+    if pc.all(pc.match_substring_regex(column, _USUAL_TIME)).as_py():
+        with contextlib.suppress(pa.ArrowInvalid):  # an impossible one among them
+            times = pc.cast(pc.utf8_rtrim(column, "Z"), pa.timestamp("us"))
+            return np.asarray(times.cast(pa.int64())), np.ones(len(texts), bool)
+    micros, valid = np.zeros(len(texts), np.int64), np.ones(len(texts), bool)
+    for place, text in enumerate(texts):
+        try:
+            micros[place] = parse_time(text)
+        except ValueError:
+            valid[place] = False
+    return micros, valid
 
 
 def _filled(leaf: Predicate, texts: dict[Slot, str]) -> Predicate:
@@ -181,8 +206,6 @@ def _filled(leaf: Predicate, texts: dict[Slot, str]) -> Predicate:
             return replace(leaf, low=fill(leaf.low), high=fill(leaf.high))
         case Member():
             return replace(leaf, values=tuple(fill(value) for value in leaf.values))
-        case Pattern():
-            return replace(leaf, text=fill(leaf.text))
     raise Unfit
 
 

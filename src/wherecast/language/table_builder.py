@@ -14,7 +14,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from wherecast.language.constraint import Constraint
-from wherecast.language.expression import Compared, Distance, Predicate
+from wherecast.language.expression import (
+    Compared,
+    Distance,
+    Pattern,
+    Predicate,
+    attributes_of,
+)
 from wherecast.language.keys import RANGES
 from wherecast.language.normal import Conjunction, NormalForm
 from wherecast.language.table import OPERATORS, Distances, Kind, PredicateTable
@@ -50,19 +56,22 @@ class _Numbered:
     numbers: dict[Any, int] = field(default_factory=dict)
     things: list[Any] = field(default_factory=list)
 
-    def number(self, thing: Any) -> int:
-        number = self.numbers.setdefault(thing, len(self.things))
+    def number(self, key: Any, thing: Any = None) -> int:
+        """The number of a thing, found by its key; without a thing the key is the thing."""
+        number = self.numbers.setdefault(key, len(self.things))
         if number == len(self.things):
-            self.things.append(thing)
+            self.things.append(key if thing is None else thing)
         return number
 
-    def ranks(self, key: Callable[[Any], Any]) -> tuple[list[Any], Ints]:
-        """The things in the order of a key, and for each number its place in that order."""
-        things = self.things
-        order = sorted(range(len(things)), key=lambda place: key(things[place]))
-        ranks = np.empty(len(things), np.int64)
-        ranks[order] = np.arange(len(things))
-        return [things[place] for place in order], ranks
+    def ranks(self, place: Callable[[Any], Any] | None = None) -> tuple[list[Any], Ints]:
+        """The things in the order of their keys, and for each number its rank in that order."""
+        keys = list(self.numbers)
+        order = sorted(
+            range(len(keys)), key=[place(key) if place else key for key in keys].__getitem__
+        )
+        ranks = np.empty(len(keys), np.int64)
+        ranks[order] = np.arange(len(keys))
+        return [self.things[number] for number in order], ranks
 
 
 class TableBuilder:
@@ -82,11 +91,18 @@ class TableBuilder:
         self._distances: list[npt.NDArray[np.float64]] = []
         self._rejected: list[tuple[int, FilterError]] = []
         self.string = self._strings.number
-        self.pattern = self._patterns.number
 
     def string_at(self, number: int) -> str:
         """The string of a number."""
         return self._strings.things[number]  # type: ignore[no-any-return]
+
+    def pattern(self, leaf: Predicate) -> int:
+        """The number of a string predicate."""
+        if isinstance(leaf, Pattern):
+            key: tuple[Any, ...] = (leaf.kind, leaf.text, leaf.escape, leaf.negated, leaf.fold)
+        else:
+            key = ("", write(leaf))
+        return self._patterns.number((attributes_of(leaf)[0].name, *key), leaf)
 
     def reject(self, row: int, error: FilterError) -> None:
         """Notes a filter that cannot be accepted."""
@@ -145,7 +161,7 @@ class TableBuilder:
     def row_of_residual(self, leaf: Compared | Distance) -> Rows:
         """The predicate row of one residual predicate, for a single filter."""
         if isinstance(leaf, Compared):
-            return Rows(Kind.RESIDUAL, leaf.left, self._residuals.number(leaf))
+            return Rows(Kind.RESIDUAL, leaf.left, self._residuals.number(write(leaf), leaf))
         given = np.array([[*leaf.point, leaf.metres]], np.float64)
         return Rows(Kind.DISTANCE, leaf.latitude, distance=(leaf, given))
 
@@ -184,8 +200,8 @@ class TableBuilder:
         """The table of everything that was added."""
         attributes, attribute_ranks = self._attributes.ranks(self._attribute_place)
         strings, string_ranks = self._ranked_strings()
-        patterns, pattern_ranks = self._patterns.ranks(_written)
-        residuals, residual_ranks = self._residuals.ranks(_written)
+        patterns, pattern_ranks = self._patterns.ranks()
+        residuals, residual_ranks = self._residuals.ranks()
         filter_, number, attribute, kind, low, high = self._sorted(attribute_ranks)
         is_text = np.array([a.type == "string" for a in attributes], bool)
         ranked = {Kind.PATTERN: pattern_ranks, Kind.RESIDUAL: residual_ranks}
@@ -261,7 +277,3 @@ class TableBuilder:
             stored[:, 5].astype(np.uint8),
             np.ascontiguousarray(stored[:, 4]),
         )
-
-
-def _written(leaf: Predicate) -> tuple[str, str]:
-    return write(leaf), repr(leaf)
