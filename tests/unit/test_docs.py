@@ -8,6 +8,7 @@ first line is `# needs spark` runs only where there is Spark.
 
 import io
 import json
+import pkgutil
 import re
 from collections.abc import Iterator
 from contextlib import redirect_stdout
@@ -117,6 +118,21 @@ def test_every_deviation_has_its_cases() -> None:
     assert len(rows) >= 9
     assert named - cases == set()
     assert {name for name in cases if name.startswith("deviation:")} - named == set()
+
+
+@pytest.mark.parametrize("page", sorted(ROOT.glob("docs/reference/sources/*.md")), ids=_name)
+def test_what_the_sources_call_here_is_here(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    places = re.findall(r"^\| F\d+ \|.*\| here \| (.*) \|$", text, re.MULTILINE)
+    named = {
+        name
+        for place in places
+        for clause in place.split(";")
+        if "planned" not in clause
+        for name in re.findall(r"`(wherecast(?:\.\w+)+)`", clause)
+    }
+    for name in sorted(named):
+        pkgutil.resolve_name(name)
 
 
 def _run(page: Path, directory: Path, namespace: dict[str, Any], with_spark: bool) -> None:
