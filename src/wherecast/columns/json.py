@@ -19,7 +19,7 @@ What each gets:
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import isinf
 from typing import Any
 
@@ -72,14 +72,8 @@ def decode_ndjson(
     Blank lines are skipped; row numbers count the other lines from 0. A line that is not JSON is
     a bad row.
     """
-    text = bytes(body)
-    lines = [line for line in (raw.strip(_WHITE) for raw in text.split(b"\n")) if line]
-    try:
-        rows: list[Any] = [orjson.loads(line) for line in lines]
-    except orjson.JSONDecodeError:
-        return decode_rows([_line(line, limits) for line in lines], schema, limits)
-    if _repeats_keys(text, rows):
-        rows = [_line(line, limits) for line in lines]
+    lines = [line for line in (raw.strip(_WHITE) for raw in bytes(body).split(b"\n")) if line]
+    rows = _each(lines, lambda number: _line(lines[number], limits))
     return decode_rows(rows, schema, limits)
 
 
@@ -91,18 +85,44 @@ def _repeats_keys(text: bytes, rows: Sequence[Any]) -> bool:
 
 def _decoded_keys(rows: Sequence[Any], nested: bool) -> int:
     """The number of keys in all objects of the rows."""
-    if not nested:  # as many braces as rows: no object lies inside another
+    if not nested:  # no more braces than rows: no object lies inside another
         return sum(len(row) for row in rows if isinstance(row, dict))
     keys = 0
     waiting: list[Any] = [rows]
     while waiting:
         value = waiting.pop()
-        if isinstance(value, dict):
+        if type(value) is dict:
             keys += len(value)
-            waiting.extend(v for v in value.values() if isinstance(v, dict | list))
-        else:
-            waiting.extend(v for v in value if isinstance(v, dict | list))
+            value = value.values()
+        for item in value:
+            kind = type(item)
+            if kind is dict or kind is list:
+                waiting.append(item)
     return keys
+
+
+def _each(pieces: Sequence[bytes], strict: Callable[[int], Any]) -> list[Any]:
+    """The row of each piece of text, each read on its own.
+
+    Args:
+        pieces: the text of one publication each.
+        strict: reads the piece of a number again, where orjson refused it or a key is given twice.
+    """
+    rows: list[Any] = []
+    refused: list[int] = []
+    for number, piece in enumerate(pieces):
+        try:
+            rows.append(orjson.loads(piece))
+        except orjson.JSONDecodeError:
+            rows.append(None)
+            refused.append(number)
+    out = set(refused)
+    read = b"\n".join(piece for number, piece in enumerate(pieces) if number not in out)
+    if _repeats_keys(read, [row for number, row in enumerate(rows) if number not in out]):
+        return [strict(number) for number in range(len(pieces))]
+    for number in refused:
+        rows[number] = strict(number)
+    return rows
 
 
 def _piece_by_piece(text: bytes, limits: Limits, error: Exception | None = None) -> list[Any]:
@@ -118,13 +138,17 @@ def _piece_by_piece(text: bytes, limits: Limits, error: Exception | None = None)
     spans = elements(text)
     if spans is None and text.lstrip(_WHITE)[:1] == b"[" and error is not None:
         raise _not_json(text, error)
-    rows: list[Any] = []
-    for start, end in [(0, len(text))] if spans is None else spans:
+    if spans is None:
+        spans = [(0, len(text))]
+
+    def strict(number: int) -> Any:
+        start, end = spans[number]
         try:
-            rows.append(_strict(text[start:end], limits))
+            return _strict(text[start:end], limits)
         except json.JSONDecodeError as wrong:
             raise _not_json(text, wrong, start) from None
-    return rows
+
+    return _each([text[start:end] for start, end in spans], strict)
 
 
 def _not_json(text: bytes, error: Exception, start: int = 0) -> PublicationError:
@@ -156,14 +180,9 @@ def _strict(text: bytes, limits: Limits) -> Any:
         json.JSONDecodeError: the text is not JSON.
         UnicodeDecodeError: the text is not UTF-8.
     """
-    try:
-        document = orjson.loads(text)
-    except orjson.JSONDecodeError:
-        document = None
-    if document is not None and not _repeats_keys(text, [document]):
-        return document
     deep = Unreadable("too_deep", f"nested deeper than the limit of {limits.json_depth_max}")
-    if depth_of(text) > limits.json_depth_max:
+    brackets = text.count(b"{") + text.count(b"[")
+    if brackets > limits.json_depth_max and depth_of(text) > limits.json_depth_max:
         return deep
     try:
         return json.loads(

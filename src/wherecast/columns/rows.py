@@ -5,7 +5,7 @@ what cannot be an attribute gets its verdict. Rows that are flat and use the dec
 most do, are taken as they are. Then each attribute is converted as one column.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import NoneType
 from typing import Any
@@ -54,6 +54,8 @@ def decode_rows(rows: Sequence[object], schema: Schema, limits: Limits = DEFAULT
             and _SCALARS.issuperset(map(type, row.values()))
         ):
             flats.append(row)
+        elif (filled := names.filled(row)) is not None:
+            flats.append(filled)
         else:
             flat, wrong = _settle(row, names)
             flats.append(flat)
@@ -75,6 +77,41 @@ def _column(attribute: Attribute, flats: list[dict[str, Any]], present: set[str]
     return column_of(attribute, [flat.get(name) for flat in flats])
 
 
+@dataclass(frozen=True, slots=True)
+class _Record:
+    """The declared names inside a record: by their key in it, and the records inside it."""
+
+    leaves: dict[str, str]
+    records: dict[str, "_Record"]
+
+    @staticmethod
+    def of(names: Iterable[tuple[str, str]], depth: int) -> "_Record":
+        """The record of (key, name) pairs, with records inside it down to a depth."""
+        leaves = dict(names)
+        inner: dict[str, dict[str, str]] = {}
+        for key, name in leaves.items():
+            head, dot, tail = key.partition(".")
+            if dot and depth > 1:
+                inner.setdefault(head, {})[tail] = name
+        records = {head: _Record.of(tails.items(), depth - 1) for head, tails in inner.items()}
+        return _Record(leaves, records)
+
+    def fill(self, flat: dict[str, Any], row: dict[str, Any]) -> bool:
+        """Adds the values of a row by their declared names; False where anything is unusual."""
+        for key, value in row.items():
+            kind = type(value)
+            if kind is dict:
+                record = self.records.get(key)
+                if record is None or not record.fill(flat, value):
+                    return False
+            else:
+                name = self.leaves.get(key)
+                if name is None or name in flat or kind not in _SCALARS:
+                    return False
+                flat[name] = value
+        return True
+
+
 class _Names:
     """Which attribute a dotted name is, remembered for the length of one input.
 
@@ -86,11 +123,19 @@ class _Names:
         self.schema = schema
         self.limits = limits
         self.plain = set(schema.names)
+        self._root = _Record.of(((name, name) for name in schema.names), limits.json_depth_max)
         self._declared: dict[str, str] = {name: name for name in schema.names}
         self._records = {
             name[:place] for name in schema.names for place, sign in enumerate(name) if sign == "."
         }
         self._texts: dict[str, str] = {}
+
+    def filled(self, row: object) -> dict[str, Any] | None:
+        """The flat row of a nested one with declared names only, None for any other row."""
+        flat: dict[str, Any] = {}
+        if type(row) is not dict or not self._root.records or not self._root.fill(flat, row):
+            return None
+        return flat if len(flat) <= self.limits.publication_attributes_max else None
 
     def declared(self, path: str) -> str | None:
         """The declared name that a path stands for, if any."""
@@ -187,7 +232,7 @@ def _leaves(
             if not isinstance(key, str):
                 text = f"attribute names are strings, not {describe(key)}"
                 problems.append(Problem("malformed", text))
-            elif not isinstance(value, Mapping):
+            elif type(value) in _SCALARS or not isinstance(value, Mapping):
                 leaves.append((prefix + key, value))
             elif depth >= depth_max:
                 shown = _shown(prefix + key)
