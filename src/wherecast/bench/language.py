@@ -1,0 +1,97 @@
+"""`wherecast bench language`: how fast filters are read, by shape and one by one."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median, quantiles
+from time import perf_counter, process_time
+from typing import Any
+
+import pyarrow as pa
+
+from wherecast.language import Filter, PredicateTable, read_filters
+from wherecast.workloads import Workload, bluedove, mixed
+
+TITLE = "Reading filters: a column by shape, filters one by one, and shapes never seen before"
+_SIZE = 1_000_000
+_ALONE = 5_000
+_NEW_SHAPES = 1_000
+
+
+def rows(size: int | None, seed: int) -> Iterator[dict[str, Any]]:
+    """A row per way of reading, each with the shapes and the checksum that prove the result."""
+    pa.set_cpu_count(1)
+    count = size or _SIZE
+    for workload in (bluedove(seed=seed), mixed(seed=seed)):
+        texts = _texts(workload, count)
+        yield _by_shape(workload, texts)
+        yield _alone(workload, texts.slice(0, min(_ALONE, count)))
+    yield _new_shapes(mixed(seed=seed), min(_NEW_SHAPES, count))
+
+
+def _texts(workload: Workload, count: int) -> pa.ChunkedArray:
+    return pa.Table.from_batches(workload.filters(count)).column("filter")
+
+
+def _by_shape(workload: Workload, texts: pa.ChunkedArray) -> dict[str, Any]:
+    started, used = perf_counter(), process_time()
+    table = read_filters(texts, workload.schema)
+    seconds, cpu_seconds = perf_counter() - started, process_time() - used
+    return _row(f"{workload.name}, by shape", table, seconds, cpu_seconds)
+
+
+def _alone(workload: Workload, texts: pa.ChunkedArray) -> dict[str, Any]:
+    """The same filters through the slow path, as the measure of what reading by shape gains."""
+    plain = texts.to_pylist()
+    started, used = perf_counter(), process_time()
+    for text in plain:
+        Filter(text, workload.schema)
+    seconds, cpu_seconds = perf_counter() - started, process_time() - used
+    table = read_filters(plain, workload.schema)
+    return _row(f"{workload.name}, one by one", table, seconds, cpu_seconds)
+
+
+def _new_shapes(workload: Workload, count: int) -> dict[str, Any]:
+    """Each filter of another shape, read into a table of its own."""
+    texts = _texts(workload, count).to_pylist()
+    read_filters(["TRUE"], workload.schema)  # what is loaded once is not a shape's cost
+    millis, used = [], process_time()
+    for text in texts:
+        started = perf_counter()
+        read_filters([text], workload.schema)
+        millis.append((perf_counter() - started) * 1e3)
+    cpu_seconds = process_time() - used
+    row = _row("never seen", read_filters(texts, workload.schema), sum(millis) / 1e3, cpu_seconds)
+    p95 = quantiles(millis, n=20)[-1] if count > 1 else millis[0]
+    return {**row, "ms per shape, p50": median(millis), "ms, p95": p95, "ms, worst": max(millis)}
+
+
+def _row(what: str, table: PredicateTable, seconds: float, cpu_seconds: float) -> dict[str, Any]:
+    return {
+        "what": what,
+        "filters": len(table),
+        "seconds": seconds,
+        "cpu seconds": cpu_seconds,
+        "filters/s": len(table) / seconds,
+        "shapes": table.shapes,
+        "predicates": len(table.low),
+        "rejected": len(table.rejected),
+        "bytes/filter": table.nbytes / len(table),
+        "checksum": table.checksum(),
+    }
+
+
+def draw(rows: list[dict[str, Any]], path: Path) -> None:
+    """Filters read per second, a bar per row."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 3.2), layout="constrained")
+    axes = figure.add_subplot()
+    names = [row["what"] for row in rows][::-1]
+    rates = [row["filters/s"] for row in rows][::-1]
+    bars = axes.barh(names, rates, color="#4477aa")
+    axes.bar_label(bars, [f" {rate:,.0f}" for rate in rates])
+    axes.set_xscale("log")
+    axes.set_xlim(100, max(rates) * 6)
+    axes.set_xlabel("filters read per second, one core")
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(path, dpi=150)
