@@ -1,0 +1,117 @@
+"""The Spark session of commands: local by default, on the loopback only, and quiet."""
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wherecast.model import ConfigError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+MASTER = "local[*,4]"  # four attempts: a crash of a worker is no end
+
+
+@contextmanager
+def spark_session(master: str = MASTER, quiet: bool = True) -> Iterator["SparkSession"]:
+    """A Spark session that is stopped at the end; one that is active already is used and left.
+
+    Args:
+        master: as Spark writes it.
+        quiet: keeps what the Java side writes off the screen, in a file of the scratch directory.
+
+    Raises:
+        ConfigError: there is no PySpark or no Java, or the master is none.
+    """
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise ConfigError("this needs PySpark: pip install 'wherecast[spark]'") from None
+
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        yield active
+        return
+    with tempfile.TemporaryDirectory(prefix="wherecast-spark-", ignore_cleanup_errors=True) as home:
+        session = _started(master, Path(home), quiet)
+        try:
+            yield session
+        finally:
+            session.stop()
+            _end_java()
+
+
+def _started(master: str, home: Path, quiet: bool) -> "SparkSession":
+    from pyspark.sql import SparkSession
+
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    log = home / "spark.log"
+    try:
+        with _stderr_to(log) if quiet else nullcontext():
+            builder = SparkSession.builder.master(master).appName("wherecast")
+            session = builder.config(map=_options(master, home)).getOrCreate()
+            session.sparkContext.setLogLevel("ERROR")
+    except Exception as error:  # whatever stops Spark, the user needs one line
+        raise ConfigError(f"Spark did not start: {_reason(error, log)}") from error
+    return session
+
+
+def _options(master: str, home: Path) -> dict[str, Any]:
+    options: dict[str, Any] = {
+        "spark.local.dir": str(home / "local"),
+        "spark.sql.ansi.enabled": "true",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": str(2 * (os.cpu_count() or 1)),
+        "spark.sql.warehouse.dir": str(home / "warehouse"),
+        "spark.driver.extraJavaOptions": f"-Dderby.system.home={home}",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    if master.startswith("local"):
+        options["spark.driver.host"] = options["spark.driver.bindAddress"] = "127.0.0.1"
+    return options
+
+
+@contextmanager
+def _stderr_to(path: Path) -> Iterator[None]:
+    """Standard error goes to a file: also that of a Java process started meanwhile, to its end."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    with path.open("wb") as file:
+        os.dup2(file.fileno(), 2)
+    try:
+        yield
+    finally:
+        sys.stderr.flush()
+        os.dup2(kept, 2)
+        os.close(kept)
+
+
+def _reason(error: Exception, log: Path) -> str:
+    """One line about why Spark did not start."""
+    if "JAVA_GATEWAY_EXITED" in str(error) or "Java gateway" in str(error):
+        said = log.read_text(errors="replace").strip().splitlines() if log.exists() else []
+        why = next((line for line in said if "JAVA" in line or "java" in line), "")
+        return f"Java 17 or newer is needed (set JAVA_HOME); {why}".rstrip("; ")
+    return str(error).strip().splitlines()[0][:300]
+
+
+def _end_java() -> None:
+    """Ends the Java process that this process started."""
+    from pyspark import SparkContext
+
+    gateway = SparkContext._gateway
+    if gateway is None:
+        return
+    gateway.shutdown()
+    process = getattr(gateway, "proc", None)
+    if process is not None:
+        with suppress(OSError):
+            process.stdin.close()
+        process.wait(timeout=20)
+    SparkContext._gateway = SparkContext._jvm = None
