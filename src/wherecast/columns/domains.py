@@ -19,7 +19,7 @@ from wherecast.columns.decoded import Column, Placed
 from wherecast.columns.schema import ARROW_TYPES
 from wherecast.model.errors import Problem
 from wherecast.model.schema import Attribute
-from wherecast.model.values import INT_MAX, INT_MIN, Value, ValueProblem, canonical
+from wherecast.model.values import INT_MAX, INT_MIN, Value, ValueProblem, canonical, describe
 
 _EXACT = 2.0**53  # whole numbers up to here are exact as doubles
 _SAFE_INT = 2**60  # sums of a few of these stay inside 64 bits
@@ -36,9 +36,22 @@ def checked(attribute: Attribute, value: object) -> Value:
         result = canonical(attribute, value)
     except OverflowError:  # the nearest step of a number near the largest double
         raise ValueProblem("out_of_range", f"the step nearest to {value} is too large") from None
-    if attribute.type == "int" and not INT_MIN <= int(result) <= INT_MAX:
-        raise ValueProblem("out_of_range", f"the step nearest to {value} exceeds 64 bits")
+    except ValueProblem:
+        raise
+    except (TypeError, ValueError):  # objects that say they are numbers, and then are none
+        raise _no_value(attribute, value) from None
+    if attribute.type in ("int", "timestamp"):
+        if not isinstance(result, int):  # NaT of pandas says it is a datetime
+            raise _no_value(attribute, value)
+        if not INT_MIN <= result <= INT_MAX:
+            raise ValueProblem("out_of_range", f"the step nearest to {value} exceeds 64 bits")
     return result
+
+
+def _no_value(attribute: Attribute, value: object) -> ValueProblem:
+    return ValueProblem(
+        "wrong_type", f"needs a value of type {attribute.type}, not {describe(value)}"
+    )
 
 
 def problem_of(attribute: Attribute, problem: ValueProblem) -> Problem:

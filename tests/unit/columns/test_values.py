@@ -3,6 +3,7 @@ from decimal import Decimal
 from math import nan
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -63,6 +64,10 @@ def test_values_become_the_attribute_s_type(
         ("timestamp", "noon", "bad_time"),
         ("timestamp", 5, "wrong_type"),
         ("int", [1], "wrong_type"),
+        ("int", np.array([1, 2]), "wrong_type"),
+        ("int", Decimal("sNaN"), "wrong_type"),
+        ("float", np.array([1, 2]), "wrong_type"),
+        ("timestamp", pd.NaT, "wrong_type"),
     ],
 )
 def test_a_bad_value_gets_a_verdict_and_its_neighbours_are_kept(
