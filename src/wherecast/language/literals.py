@@ -97,6 +97,11 @@ def positions(text: str) -> list[int]:
     return [found.start(2) for found in _CUT_HERE.finditer(text) if found[2] is not None]
 
 
+def shape_key(text: str | None) -> str:
+    """The text without its constants: what tells its shape from others."""
+    return "" if text is None else _CUT_HERE.sub(lambda found: found[1] or _MARK, text)
+
+
 def _usable(chunk: pa.Array, bytes_max: int) -> npt.NDArray[np.bool_]:
     fits = pc.less_equal(pc.binary_length(chunk), bytes_max)
     clean = pc.and_(fits, pc.invert(pc.match_substring(chunk, _MARK)))

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from wherecast.language.filter import read_expression
-from wherecast.language.literals import cut
+from wherecast.language.literals import cut, shape_key
 from wherecast.language.normal import normalise
 from wherecast.language.shapes import compile_shape, read_shape
 from wherecast.language.table import PredicateTable
@@ -27,10 +27,15 @@ def read_filters(
     """
     column = _column(texts)
     builder = TableBuilder(schema, len(column))
+    if len(column) <= _ALONE_MAX:
+        plain = column.to_pylist()
+        for row, text in enumerate(plain):
+            read_alone(row, text, schema, limits, builder)
+        return builder.finish(len({shape_key(text) for text in plain}))
     parts = cut(column, builder.string, limits.filter_text_bytes_max)
     order = np.argsort(parts.shapes, kind="stable")
     groups = np.split(order, np.flatnonzero(np.diff(parts.shapes[order])) + 1)
-    for rows in groups if len(column) else ():
+    for rows in groups:
         alone = rows
         if len(rows) > _ALONE_MAX and parts.shapes[rows[0]] >= 0:
             shape = compile_shape(column[int(rows[0])].as_py(), schema, limits)

@@ -63,15 +63,25 @@ class _Numbered:
             self.things.append(key if thing is None else thing)
         return number
 
-    def ranks(self, place: Callable[[Any], Any] | None = None) -> tuple[list[Any], Ints]:
-        """The things in the order of their keys, and for each number its rank in that order."""
+    def ranked(
+        self, used: Ints, place: Callable[[Any], Any] | None = None
+    ) -> tuple[list[Any], Ints]:
+        """The used things in the order of their keys, and the rank of each number in it."""
         keys = list(self.numbers)
-        order = sorted(
-            range(len(keys)), key=[place(key) if place else key for key in keys].__getitem__
+        places = {
+            number: place(keys[number]) if place else keys[number] for number in used.tolist()
+        }
+        order = sorted(places, key=places.__getitem__)
+        return [self.things[number] for number in order], _ranks(
+            np.array(order, np.int64), len(keys)
         )
-        ranks = np.empty(len(keys), np.int64)
-        ranks[order] = np.arange(len(keys))
-        return [self.things[number] for number in order], ranks
+
+
+def _ranks(order: Ints, count: int) -> Ints:
+    """For each of `count` numbers its place in an order; -1 where it has none, as -1 itself."""
+    ranks = np.full(count + 1, -1, np.int64)
+    ranks[order] = np.arange(len(order))
+    return ranks
 
 
 class TableBuilder:
@@ -198,19 +208,13 @@ class TableBuilder:
 
     def finish(self, shapes: int) -> PredicateTable:
         """The table of everything that was added."""
-        attributes, attribute_ranks = self._attributes.ranks(self._attribute_place)
-        strings, string_ranks = self._ranked_strings()
-        patterns, pattern_ranks = self._patterns.ranks()
-        residuals, residual_ranks = self._residuals.ranks()
+        everything = np.arange(len(self._attributes.things))
+        attributes, attribute_ranks = self._attributes.ranked(everything, self._attribute_place)
         filter_, number, attribute, kind, low, high = self._sorted(attribute_ranks)
-        is_text = np.array([a.type == "string" for a in attributes], bool)
-        ranked = {Kind.PATTERN: pattern_ranks, Kind.RESIDUAL: residual_ranks}
-        for which, ranks in ranked.items():
-            mask = kind == which
-            low[mask] = ranks[low[mask]]
-        text = kind == Kind.TEXT_RANGE
-        low[text], high[text] = string_ranks[low[text]], string_ranks[high[text]]
-        set_keys = self._ordered_sets(kind, low, high, is_text[attribute], string_ranks)
+        is_text = np.array([a.type == "string" for a in attributes], bool)[attribute]
+        set_keys, strings = self._ordered_sets(kind, low, high, is_text)
+        patterns = self._renumber(self._patterns, kind == Kind.PATTERN, low)
+        residuals = self._renumber(self._residuals, kind == Kind.RESIDUAL, low)
         distances = self._ordered_distances(kind, low, attribute_ranks)
         offsets = np.zeros(len(self._counts) + 1, np.int64)
         np.cumsum(self._counts, out=offsets[1:])
@@ -223,18 +227,16 @@ class TableBuilder:
             tuple(residuals), tuple(sorted(self._rejected, key=lambda item: item[0])), shapes,
         )  # fmt: skip
 
+    @staticmethod
+    def _renumber(things: _Numbered, rows: npt.NDArray[np.bool_], low: Ints) -> list[Any]:
+        """The things that rows name, in order; the rows get their new numbers."""
+        ordered, ranks = things.ranked(np.unique(low[rows]))
+        low[rows] = ranks[low[rows]]
+        return ordered
+
     def _attribute_place(self, attribute: Attribute) -> tuple[int, str, str]:
         place = self._schema.positions.get(attribute.name, len(self._schema))
         return place, attribute.name, attribute.type
-
-    def _ranked_strings(self) -> tuple[pa.Array, Ints]:
-        """The strings in code point order, and the place of each number in it."""
-        strings = pa.array(self._strings.things, pa.large_string())
-        order = np.asarray(pc.array_sort_indices(strings)).astype(np.int64)
-        ranks = np.empty(len(order) + 1, np.int64)
-        ranks[order] = np.arange(len(order))
-        ranks[-1] = -1  # so that the number -1 may be looked up too
-        return strings.take(pa.array(order)), ranks
 
     def _sorted(self, attribute_ranks: Ints) -> list[Ints]:
         """All predicate rows as six columns, by filter, conjunction, attribute and kind."""
@@ -246,9 +248,9 @@ class TableBuilder:
         return [column[order] for column in columns]
 
     def _ordered_sets(
-        self, kind: Ints, low: Ints, high: Ints, is_text: npt.NDArray[np.bool_], ranks: Ints
-    ) -> Ints:
-        """The keys of all sets in the order of the rows, sorted within each set."""
+        self, kind: Ints, low: Ints, high: Ints, is_text: npt.NDArray[np.bool_]
+    ) -> tuple[Ints, pa.Array]:
+        """The keys of all sets in the order of the rows, and the strings that rows name."""
         rows = np.flatnonzero((kind == Kind.SET) | (kind == Kind.NOT_SET))
         stored = np.concatenate([np.zeros(0, np.int64), *self._sets])
         sizes = high[rows] - low[rows]
@@ -256,12 +258,23 @@ class TableBuilder:
         starts = ends - sizes
         within = np.arange(int(sizes.sum())) - np.repeat(starts, sizes)
         keys = stored[np.repeat(low[rows], sizes) + within]
-        texts = np.repeat(is_text[rows], sizes)
+        texts, ranges = np.repeat(is_text[rows], sizes), kind == Kind.TEXT_RANGE
+        strings, ranks = self._ordered_strings(keys[texts], low[ranges], high[ranges])
         keys[texts] = ranks[keys[texts]]
-        sets = np.repeat(np.arange(len(rows)), sizes)
+        low[ranges], high[ranges] = ranks[low[ranges]], ranks[high[ranges]]
         low[rows], high[rows] = starts, ends
-        ordered: Ints = keys[np.lexsort((keys, sets))]
-        return ordered
+        sets = np.repeat(np.arange(len(rows)), sizes)
+        return keys[np.lexsort((keys, sets))], strings
+
+    def _ordered_strings(self, *numbers: Ints) -> tuple[pa.Array, Ints]:
+        """The strings of those numbers in code point order, and the rank of each number in it."""
+        used = np.unique(np.concatenate(numbers))
+        used = used[used >= 0]
+        texts = pa.array(
+            [self._strings.things[number] for number in used.tolist()], pa.large_string()
+        )
+        order = np.asarray(pc.array_sort_indices(texts)).astype(np.int64)
+        return texts.take(pa.array(order)), _ranks(used[order], len(self._strings.things))
 
     def _ordered_distances(self, kind: Ints, low: Ints, attribute_ranks: Ints) -> Distances:
         """The distance rows in the order of the predicates."""
