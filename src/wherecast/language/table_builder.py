@@ -4,8 +4,8 @@ Numbers given out while building (of attributes, strings, patterns, residuals) a
 appearance; `finish` renumbers them in the order of their meaning, and sorts the rows.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,11 +23,10 @@ from wherecast.language.expression import (
 )
 from wherecast.language.keys import RANGES
 from wherecast.language.normal import Conjunction, NormalForm
+from wherecast.language.numbered import Ints, Numbered, ranks_of
 from wherecast.language.table import OPERATORS, Distances, Kind, PredicateTable
 from wherecast.language.write import write
 from wherecast.model import Attribute, FilterError, Schema
-
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(slots=True)
@@ -49,51 +48,16 @@ class Rows:
     distance: tuple[Distance, npt.NDArray[np.float64]] | None = None
 
 
-@dataclass(slots=True)
-class _Numbered:
-    """Distinct things and the numbers that they got."""
-
-    numbers: dict[Any, int] = field(default_factory=dict)
-    things: list[Any] = field(default_factory=list)
-
-    def number(self, key: Any, thing: Any = None) -> int:
-        """The number of a thing, found by its key; without a thing the key is the thing."""
-        number = self.numbers.setdefault(key, len(self.things))
-        if number == len(self.things):
-            self.things.append(key if thing is None else thing)
-        return number
-
-    def ranked(
-        self, used: Ints, place: Callable[[Any], Any] | None = None
-    ) -> tuple[list[Any], Ints]:
-        """The used things in the order of their keys, and the rank of each number in it."""
-        keys = list(self.numbers)
-        places = {
-            number: place(keys[number]) if place else keys[number] for number in used.tolist()
-        }
-        order = sorted(places, key=places.__getitem__)
-        return [self.things[number] for number in order], _ranks(
-            np.array(order, np.int64), len(keys)
-        )
-
-
-def _ranks(order: Ints, count: int) -> Ints:
-    """For each of `count` numbers its place in an order; -1 where it has none, as -1 itself."""
-    ranks = np.full(count + 1, -1, np.int64)
-    ranks[order] = np.arange(len(order))
-    return ranks
-
-
 class TableBuilder:
     """Collects predicates; `finish` makes the table."""
 
     def __init__(self, schema: Schema, filters: int) -> None:
         self._schema = schema
         self._counts = np.zeros(filters, np.int64)
-        self._attributes = _Numbered()
-        self._strings = _Numbered()
-        self._patterns = _Numbered()
-        self._residuals = _Numbered()
+        self._attributes = Numbered()
+        self._strings = Numbered()
+        self._patterns = Numbered()
+        self._residuals = Numbered()
         self._columns: list[tuple[Ints, Ints, Ints, Ints, Ints, Ints]] = []
         self._single: list[tuple[int, int, int, int, int, int]] = []
         self._sets: list[Ints] = []
@@ -228,7 +192,7 @@ class TableBuilder:
         )  # fmt: skip
 
     @staticmethod
-    def _renumber(things: _Numbered, rows: npt.NDArray[np.bool_], low: Ints) -> list[Any]:
+    def _renumber(things: Numbered, rows: npt.NDArray[np.bool_], low: Ints) -> list[Any]:
         """The things that rows name, in order; the rows get their new numbers."""
         ordered, ranks = things.ranked(np.unique(low[rows]))
         low[rows] = ranks[low[rows]]
@@ -274,7 +238,7 @@ class TableBuilder:
             [self._strings.things[number] for number in used.tolist()], pa.large_string()
         )
         order = np.asarray(pc.array_sort_indices(texts)).astype(np.int64)
-        return texts.take(pa.array(order)), _ranks(used[order], len(self._strings.things))
+        return texts.take(pa.array(order)), ranks_of(used[order], len(self._strings.things))
 
     def _ordered_distances(self, kind: Ints, low: Ints, attribute_ranks: Ints) -> Distances:
         """The distance rows in the order of the predicates."""

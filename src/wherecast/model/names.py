@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+_NAME_CHARACTERS_MAX = 100  # a longer name is no slip of the fingers, and costly to compare
+
 
 def folded(names: Iterable[str]) -> dict[str, str | None]:
     """Case-folded name to the one name that folds so, or to None where several do."""
@@ -15,6 +17,8 @@ def folded(names: Iterable[str]) -> dict[str, str | None]:
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """The known name that is closest to a wrong one, or None where none is close."""
+    if len(name) > _NAME_CHARACTERS_MAX:
+        return None
     candidates = list(known)
     if len(candidates) > 2_000:  # the comparison is quadratic in the length of names
         candidates = [other for other in candidates if other[:1].casefold() == name[:1].casefold()]

@@ -13,6 +13,8 @@ from wherecast.model.names import did_you_mean, folded
 from wherecast.model.steps import Grid, grid
 from wherecast.model.values import Type, Value, ValueProblem, canonical, describe
 
+_HINTS_MAX = 20  # per publication, since finding the nearest name is costly
+
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
@@ -119,9 +121,9 @@ class Schema:
 
     @cached_property
     def _records(self) -> frozenset[str]:
-        """The names of the records that hold declared attributes."""
+        """The case-folded names of the records that hold declared attributes."""
         parts = [name.split(".") for name in self.names if "." in name]
-        return frozenset(".".join(p[:end]) for p in parts for end in range(1, len(p)))
+        return frozenset(".".join(p[:end]).casefold() for p in parts for end in range(1, len(p)))
 
     @cached_property
     def positions(self) -> dict[str, int]:
@@ -194,8 +196,8 @@ class Schema:
         name = path if attribute is None else attribute.name
         if name in seen:
             problems.append(Problem("conflict", f"attribute {name} is given twice", name))
-        elif attribute is None and not (value is None and (self.open or path in self._records)):
-            hint = self.hint(path)
+        elif attribute is None and not (value is None and self._may_be_null(path)):
+            hint = self.hint(path) if len(problems) < _HINTS_MAX else None
             text = f"unknown attribute {path}" + (f"; {hint}" if hint else "")
             problems.append(Problem("unknown_attribute", text, path))
         elif attribute is not None and value is not None:
@@ -205,6 +207,10 @@ class Schema:
                 text = f"attribute {name}: {problem.text}"
                 problems.append(Problem(problem.code, text, name))
         seen.add(name)
+
+    def _may_be_null(self, path: str) -> bool:
+        """Whether a null under that name says only that something is missing."""
+        return self.open or path.casefold() in self._records
 
     def undeclared(self, name: str, value: object) -> Attribute | None:
         """The attribute that an open schema makes of an undeclared value: float, string or bool."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from wherecast.model.schema import Attribute
+    from wherecast.model.steps import Grid
 
 Type = Literal["int", "float", "bool", "string", "timestamp", "any"]
 Value = int | float | bool | str
@@ -98,7 +99,10 @@ def canonical(attribute: "Attribute", value: object) -> Value:
     Raises:
         ValueProblem: the attribute cannot take the value.
     """
-    typed = _READERS[attribute.type](value)
+    try:
+        typed = _READERS[attribute.type](value)
+    except (TypeError, ArithmeticError):  # an object that only claims to be a number
+        raise ValueProblem("wrong_type", f"cannot hold {describe(value)}") from None
     return _inside(attribute, typed) if attribute.has_domain else typed
 
 
@@ -115,11 +119,20 @@ def _inside(attribute: "Attribute", value: Value) -> Value:
         raise ValueProblem("out_of_range", f"{value} is below its minimum {attribute.min}")
     if attribute.max is not None and value > attribute.max:
         raise ValueProblem("out_of_range", f"{value} is above its maximum {attribute.max}")
-    if attribute.grid is None:
-        return value
+    return value if attribute.grid is None else _on_step(attribute.grid, value)
+
+
+def _on_step(grid: "Grid", value: float) -> Value:
+    """The whole step nearest to a value, where the type can hold it."""
     if not isfinite(value):
         raise ValueProblem("out_of_range", f"{value} lies on no step")
-    return attribute.grid.round(value)
+    try:
+        rounded = grid.round(value)
+    except OverflowError:
+        raise ValueProblem("out_of_range", "its step is too large for a double") from None
+    if grid.whole and not INT_MIN <= rounded <= INT_MAX:
+        raise ValueProblem("out_of_range", f"its step {rounded} does not fit into 64 bits")
+    return rounded
 
 
 def _read_int(value: object) -> int:
@@ -135,20 +148,22 @@ def _read_int(value: object) -> int:
 
 def _whole(value: float | Decimal) -> int:
     """A number with a fraction part as an int, where that is exact."""
-    if not isfinite(value):
+    if value != value or not isfinite(value):
         raise ValueProblem("not_finite", f"needs an int, not {value}")
     if value != int(value):
         raise ValueProblem("wrong_type", f"needs an int, not {value}")
-    if isinstance(value, float) and abs(value) > EXACT_FLOAT_MAX:
+    if isinstance(value, float) and abs(value) >= EXACT_FLOAT_MAX:
         raise ValueProblem("out_of_range", f"{value} is not exact as an int")
     return _read_int(int(value))
 
 
 def _read_float(value: object) -> float:
-    if isinstance(value, bool) or not hasattr(value, "__float__"):
+    if isinstance(value, bool | datetime) or not hasattr(value, "__float__"):
         raise ValueProblem("wrong_type", f"needs a number, not {describe(value)}")
     try:
         number = float(value)
+    except ValueError:  # a signalling NaN, or a string that hides in a number's clothes
+        raise ValueProblem("wrong_type", f"needs a number, not {describe(value)}") from None
     except OverflowError:
         raise ValueProblem("out_of_range", "is too large for a double") from None
     if not isfinite(number) and isinstance(value, int | Decimal):
@@ -176,6 +191,8 @@ def _read_string(value: object) -> str:
 
 def _read_time(value: object) -> int:
     if isinstance(value, datetime):
+        if value != value:  # pandas' NaT is a datetime that is no time
+            raise ValueProblem("bad_time", "needs a time, not NaT")
         return time_micros(value)
     if not isinstance(value, str):
         raise ValueProblem("wrong_type", f"needs an ISO 8601 time, not {describe(value)}")
