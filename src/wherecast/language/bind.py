@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NoReturn
+from typing import Any
 
 from sqlglot import exp
 
@@ -26,6 +26,7 @@ from wherecast.language.expression import (
     Truth,
 )
 from wherecast.language.patterns import PatternProblem, count_wildcards
+from wherecast.language.refuse import check_arguments, needed_word, refuse
 from wherecast.language.resolve import resolve
 from wherecast.language.words import name_of, position_of, word_of
 from wherecast.model import Attribute, FilterError, Limits, Schema, Type
@@ -44,8 +45,6 @@ _PARTS: dict[type, PatternKind] = {
     exp.Contains: "contains",
 }
 _UNDECLARED: dict[str, Type] = {"number": "float", "string": "string", "bool": "bool"}
-_ARGUMENTS = ("this", "expression", "expressions", "low", "high", "negate", "query", "field")
-_FUNCTIONS = "starts_with, ends_with, contains, lower, upper and geo_distance"
 
 
 class Binder:
@@ -72,8 +71,8 @@ class Binder:
             return negated(self.bind(tree.this))
         handler = _HANDLERS.get(type(tree))
         if handler is None:
-            _refuse(tree)
-        _check_arguments(tree)
+            refuse(tree)
+        check_arguments(tree)
         return handler(self, tree)
 
     def _chain(self, tree: exp.Expression) -> Expression:
@@ -90,7 +89,7 @@ class Binder:
         """The attribute that a column names; `type_` is what an undeclared one would be."""
         dotted = name_of(tree)
         if dotted is None:
-            _refuse(tree)
+            refuse(tree)
         return resolve(self._schema, dotted, position_of(tree), type_)
 
     def _operand(self, tree: exp.Expression, word: Word | None) -> tuple[Attribute, Fold]:
@@ -143,7 +142,7 @@ class Binder:
     ) -> Expression:
         """`geo_distance(lat, lon, 45.8, 15.9) < 500`."""
         if not isinstance(call, exp.Anonymous) or call.name.lower() != "geo_distance":
-            _refuse(call)
+            refuse(call)
         if word is None or word.kind != "number" or len(call.expressions) != 4:
             message = "geo_distance takes two attributes and two numbers, compared with metres"
             hint = "geo_distance(lat, lon, 45.8, 15.9) < 500"
@@ -180,13 +179,13 @@ class Binder:
     def _member(self, tree: exp.Expression) -> Expression:
         listed = tree.expressions
         if tree.args.get("query") is not None:
-            _refuse(tree.args["query"])
+            refuse(tree.args["query"])
         if not listed:
             raise FilterError("IN needs a list of constants", position_of(tree.this))
         if len(listed) > self._limits.in_values_max:
             message = f"IN exceeds the limit of {self._limits.in_values_max} values"
             raise FilterError(message, position_of(tree.this), code="limit")
-        words = [_needed_word(part, "IN") for part in listed]
+        words = [needed_word(part, "IN") for part in listed]
         given = [word for word in words if word.kind != "null"]
         attribute, fold = self._operand(tree.this, given[0] if given else None)
         if not given:
@@ -211,7 +210,7 @@ class Binder:
         if word is None or word.kind != "string" or len(word.text) != 1:
             raise FilterError("ESCAPE takes one character", position_of(tree.expression))
         if not isinstance(tree.this, exp.Like | exp.ILike):
-            _refuse(tree)
+            refuse(tree)
         return self._like(tree.this, word.text)
 
     def _part(self, tree: exp.Expression) -> Expression:
@@ -275,16 +274,6 @@ _HANDLERS: dict[type, Callable[[Binder, Any], Expression]] = {
 }
 
 
-def _check_arguments(tree: exp.Expression) -> None:
-    """Refuses a node that says more than this module reads, such as BETWEEN SYMMETRIC."""
-    if isinstance(tree, exp.Column | exp.Dot):
-        return
-    for key, value in tree.args.items():
-        if value and key not in _ARGUMENTS:
-            message = f"{type(tree).__name__.lower()} with {key.replace('_', ' ')}"
-            raise FilterError(f"{message} is not in the language", position_of(tree))
-
-
 def negated(expression: Expression) -> Expression:
     """NOT of an expression, as the predicate's own NOT where it has one."""
     if isinstance(expression, Member | Pattern | Missing) and not expression.negated:
@@ -303,33 +292,3 @@ def check_pattern(pattern: Pattern, limits: Limits, position: int | None = None)
     if wildcards > limits.pattern_wildcards_max:
         message = f"the pattern exceeds the limit of {limits.pattern_wildcards_max} wildcards"
         raise FilterError(message, position, code="limit")
-
-
-def _needed_word(tree: exp.Expression, what: str) -> Word:
-    word = word_of(tree)
-    if word is None:
-        if isinstance(tree, exp.Subquery | exp.Query):
-            _refuse(tree)
-        raise FilterError(f"{what} takes constants only", position_of(tree))
-    return word
-
-
-def _refuse(tree: exp.Expression) -> NoReturn:
-    """Raises the error of something that is not in the language."""
-    position = position_of(tree)
-    if isinstance(tree, exp.Query | exp.Subquery | exp.Exists):
-        raise FilterError("a filter cannot hold a subquery", position)
-    if isinstance(tree, exp.Anonymous | exp.Func) and not isinstance(tree, exp.Connector):
-        called = tree.name if isinstance(tree, exp.Anonymous) else tree.sql_name().lower()
-        raise FilterError(
-            f"the function {called} is not in the language", position, f"there are {_FUNCTIONS}"
-        )
-    if isinstance(tree, exp.Alias):
-        raise FilterError(f"unexpected {tree.alias}", position_of(tree.args.get("alias")))
-    if isinstance(tree, exp.Binary | exp.Neg):
-        operation = type(tree).__name__.lower()
-        raise FilterError(f"the operation {operation} is not in the language", position)
-    word = word_of(tree)
-    if word is not None:
-        raise FilterError("a constant is not a condition", position, "compare it with an attribute")
-    raise FilterError(f"{type(tree).__name__.lower()} is not in the language", position)

@@ -26,7 +26,8 @@ from wherecast.language.expression import (
 from wherecast.language.literals import Literals, positions
 from wherecast.language.normal import by_attribute, conjunctions_of
 from wherecast.language.parse import parse
-from wherecast.language.shape_columns import Columns, Slot, Unfit, constraint_rows, slots_of
+from wherecast.language.shape_columns import Columns, Slot, Unfit, slots_of
+from wherecast.language.shape_constraints import constraint_rows
 from wherecast.language.table import Kind
 from wherecast.language.table_builder import Rows, TableBuilder
 from wherecast.language.write import write
