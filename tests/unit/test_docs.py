@@ -2,8 +2,9 @@
 
 In every page, blocks fenced as `python` run one after the other in one namespace, in an empty
 directory. A fence with a second word that is a file name (`toml air.toml`) is written there first.
-A block fenced as `text output` is what the `python` block before it prints. A `python` block whose
-first line is `# needs spark` runs only where there is Spark.
+A block fenced as `text`, right after a `python` block, is what that one prints; so is one fenced as
+`text output`, with words between them. A `python` block whose first line is `# needs spark` runs
+only where there is Spark.
 """
 
 import io
@@ -27,11 +28,19 @@ NEEDS_SPARK = "# needs spark"
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: the words after the fence, its text, and the line where the text begins."""
+    """A fenced block.
+
+    Attributes:
+        info: the words after the fence.
+        text: what is fenced.
+        line: where the text begins.
+        adjacent: whether only blank lines are between it and the block before it.
+    """
 
     info: tuple[str, ...]
     text: str
     line: int
+    adjacent: bool
 
     @property
     def is_python(self) -> bool:
@@ -39,7 +48,7 @@ class Block:
 
     @property
     def is_output(self) -> bool:
-        return self.info == ("text", "output")
+        return self.info == ("text", "output") or (self.info == ("text",) and self.adjacent)
 
     @property
     def file(self) -> str | None:
@@ -52,9 +61,12 @@ class Block:
 
 def _blocks(page: Path) -> Iterator[Block]:
     text = page.read_text(encoding="utf-8")
+    end = 0
     for found in FENCE.finditer(text):
         line = text.count("\n", 0, found.start(3)) + 1
-        yield Block(tuple(found[2].split()), found[3], line)
+        adjacent = end > 0 and not text[end : found.start()].strip()
+        yield Block(tuple(found[2].split()), found[3], line, adjacent)
+        end = found.end()
 
 
 def _anchors(page: Path) -> set[str]:
