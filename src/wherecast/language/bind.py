@@ -25,10 +25,11 @@ from wherecast.language.expression import (
     PatternKind,
     Truth,
 )
+from wherecast.language.geo import on_earth
 from wherecast.language.patterns import PatternProblem, count_wildcards
 from wherecast.language.refuse import check_arguments, needed_word, refuse
 from wherecast.language.resolve import resolve
-from wherecast.language.words import name_of, position_of, word_of
+from wherecast.language.words import bare, name_of, position_of, word_of
 from wherecast.model import Attribute, FilterError, Limits, Schema, Type
 
 _OPERATORS: dict[type, Operator] = {
@@ -73,7 +74,12 @@ class Binder:
         if handler is None:
             refuse(tree)
         check_arguments(tree)
-        return handler(self, tree)
+        try:
+            return handler(self, tree)
+        except FilterError as error:  # some of sqlglot's nodes have no place of their own
+            if error.position is None:
+                error.position = position_of(tree)
+            raise
 
     def _chain(self, tree: exp.Expression) -> Expression:
         """A run of ANDs or ORs as one list, without recursion on its length."""
@@ -95,6 +101,7 @@ class Binder:
     def _operand(self, tree: exp.Expression, word: Word | None) -> tuple[Attribute, Fold]:
         """The attribute of an operand and the case it is folded to."""
         fold: Fold = ""
+        tree = bare(tree)
         if isinstance(tree, exp.Lower | exp.Upper):
             fold = "lower" if isinstance(tree, exp.Lower) else "upper"
             tree = tree.this
@@ -107,11 +114,13 @@ class Binder:
 
     def _comparison(self, tree: exp.Expression) -> Expression:
         operator = _OPERATORS[type(tree)]
-        left, right = tree.this, tree.expression
+        left, right = bare(tree.this), bare(tree.expression)
         if word_of(left) is not None and word_of(right) is None:
             left, right, operator = right, left, FLIPPED[operator]
         word = word_of(right)
-        if isinstance(left, exp.Anonymous | exp.Not) or isinstance(right, exp.Anonymous):
+        if isinstance(left, exp.Column) and word is None and name_of(right) is None:
+            refuse(right)
+        if isinstance(left, exp.Anonymous):
             return self._distance(left, operator, word, tree)
         if word is None:
             return self._compared(left, operator, right)
@@ -156,9 +165,12 @@ class Binder:
         words = [word_of(part) for part in call.expressions[2:]]
         if any(point is None or point.kind != "number" for point in words):
             raise FilterError("the point of geo_distance is two numbers", position_of(call))
-        point = tuple(self._constant(free, point) for point in words if point is not None)
+        point: Any = tuple(self._constant(free, point) for point in words if point is not None)
         metres: Any = self._constant(free, word)
-        return Distance(latitude, longitude, point, operator, metres)  # type: ignore[arg-type]
+        if isinstance(point[0], float) and not on_earth(point):
+            message = "a point is a latitude of -90 to 90 and a longitude of -180 to 180"
+            raise FilterError(message, position_of(call.expressions[2]))
+        return Distance(latitude, longitude, point, operator, metres)
 
     def _between(self, tree: exp.Expression) -> Expression:
         """An interval; with an attribute, a distance or NULL in it, two comparisons."""

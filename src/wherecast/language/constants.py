@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from sys import float_info
 from typing import Literal
 
 from wherecast.language.expression import Constant
@@ -21,6 +22,7 @@ class Word:
     negative: bool = False
 
 
+_DOUBLE_MAX = Decimal(float_info.max)
 ReadConstant = Callable[[Attribute, Word], Constant]
 
 _TYPE_WORDS = {
@@ -43,7 +45,7 @@ def number(word: Word) -> Decimal:
         value = Decimal(word.text)
     except InvalidOperation:
         raise FilterError(f"{word.text} is not a number", word.position) from None
-    if not value.is_finite() or value.adjusted() > 400:
+    if not value.is_finite() or abs(value) > _DOUBLE_MAX:
         raise FilterError(f"{_cut(word.text)} is out of range", word.position)
     return -value if word.negative else value
 

@@ -201,7 +201,12 @@ def interval(type_: Type, operator: str, value: Constant) -> tuple[Key | None, K
 
 
 def _own_ends(type_: Type, low: int, high: int) -> tuple[int | None, int | None]:
-    """The ends of an interval of keys, None where they are the type's own."""
+    """The ends of an interval of keys, None where they are the type's own.
+
+    An empty interval keeps both, so that it shows.
+    """
+    if low > high:
+        return low, high
     least, most = RANGES[type_]
     return (None if low == least else low), (None if high == most else high)
 

@@ -5,7 +5,7 @@ is complete for single conjunctions of intervals and value sets. `overlaps` is s
 where it says no, no publication matches both. Declared domains and steps are used: an interval
 shrinks to the steps inside it, and a string attribute with listed values has a value set.
 
-Sources: spec 003 A6 (rules per operator), spec 000 A2 (operators over a domain), F15.
+Sources: CUPUS, section 4.4.1 (covering), elastic BE-Tree, table 5.1 (operators over a domain).
 """
 
 from dataclasses import replace
@@ -244,7 +244,7 @@ def _excluded(constraint: Constraint, value: object) -> bool:
 
 
 def _follows(wanted: Predicate, given: Predicate) -> bool:
-    """Whether one pattern predicate follows from another: spec 003, A6."""
+    """Whether one pattern predicate follows from another, pairwise: sound, not complete."""
     if wanted == given:
         return True
     if not isinstance(wanted, Pattern) or not isinstance(given, Pattern):

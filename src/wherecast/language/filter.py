@@ -76,7 +76,7 @@ class Filter:
         if covering.possible(self.normal):
             return ()
         outside = [
-            f"no value of the declared domain satisfies the filter on {constraint.attribute.name}"
+            f"no value that {constraint.attribute.name} may have satisfies the filter"
             for conjunction in self.normal.conjunctions
             for constraint in conjunction.constraints
             if covering.effective(constraint) is None

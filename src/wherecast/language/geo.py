@@ -5,6 +5,11 @@ from math import asin, cos, radians, sin, sqrt
 EARTH_RADIUS_METRES = 6_371_008.8
 
 
+def on_earth(point: tuple[float, float]) -> bool:
+    """Whether a point is a possible latitude and longitude."""
+    return -90.0 <= point[0] <= 90.0 and -180.0 <= point[1] <= 180.0
+
+
 def haversine_metres(latitude: float, longitude: float, point: tuple[float, float]) -> float:
     """Metres along the sphere from a position to a point, all in degrees."""
     phi, phi0 = radians(latitude), radians(point[0])

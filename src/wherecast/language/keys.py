@@ -65,7 +65,9 @@ def key_of(type_: Type, value: Value) -> int:
 def bounds(type_: Type, operator: str, value: Constant) -> tuple[int, int]:
     """The closed interval of keys that `operator value` allows; empty where low > high.
 
-    Source: spec 000, A2, on keys instead of steps; `<>` is not an interval and not taken here.
+    `<>` is not an interval and not taken here.
+
+    Source: elastic BE-Tree, table 5.1, on keys instead of steps.
     """
     low, high = RANGES[type_]
     assert not isinstance(value, str)

@@ -33,7 +33,7 @@ def parse(text: str, limits: Limits) -> exp.Expression:
     try:
         trees = _SPARK.parser().parse(tokens, text)
     except ParseError as error:
-        raise _parse_error(text, error) from None
+        raise _parse_error(text, tokens, error) from None
     except RecursionError:
         raise _over("nesting", "levels", limits.filter_depth_max) from None
     if len(trees) != 1 or trees[0] is None:
@@ -99,7 +99,7 @@ def _token_error(text: str, error: TokenError) -> tuple[str, int | None, str | N
     return f"cannot read the filter: {str(error).splitlines()[0]}", None, None
 
 
-def _parse_error(text: str, error: ParseError) -> FilterError:
+def _parse_error(text: str, tokens: list[Token], error: ParseError) -> FilterError:
     """The error of a text that is not a condition, with its place and a hint."""
     first = error.errors[0] if error.errors else {}
     highlight = first.get("highlight") or ""
@@ -109,10 +109,16 @@ def _parse_error(text: str, error: ParseError) -> FilterError:
             plain = _FULL_WIDTH[character]
             hint = f"write {plain} instead of the full-width {character}"
             return FilterError("not a WHERE clause", place, hint)
-    opened, closed = text.count("("), text.count(")")
-    if opened != closed:
-        what = "opened and not closed" if opened > closed else "closed and not opened"
-        return FilterError(f"a parenthesis is {what}", position)
+    opened: list[int] = []
+    for token in tokens:
+        if token.token_type == TokenType.L_PAREN:
+            opened.append(token.start)
+        elif token.token_type == TokenType.R_PAREN and not opened:
+            return FilterError("a parenthesis is closed and not opened", token.start)
+        elif token.token_type == TokenType.R_PAREN:
+            opened.pop()
+    if opened:
+        return FilterError("a parenthesis is opened and not closed", opened[-1])
     near = f" near {highlight!r}" if highlight else ""
     return FilterError(f"not a WHERE clause{near}", position)
 

@@ -42,7 +42,13 @@ def refuse(tree: exp.Expression) -> NoReturn:
     if isinstance(tree, exp.Query | exp.Subquery | exp.Exists):
         raise FilterError("a filter cannot hold a subquery", position)
     if isinstance(tree, exp.Anonymous | exp.Func) and not isinstance(tree, exp.Connector):
+        if isinstance(tree, exp.Cast):
+            message = "casts and the type letters of numbers, other than L and D, are"
+            raise FilterError(f"{message} not in the language", position)
         called = tree.name if isinstance(tree, exp.Anonymous) else tree.sql_name().lower()
+        if called.lower() == "geo_distance":
+            hint = "compare it, as in geo_distance(lat, lon, 45.8, 15.9) < 500"
+            raise FilterError("geo_distance is a number of metres, not a condition", position, hint)
         raise FilterError(
             f"the function {called} is not in the language", position, f"there are {_FUNCTIONS}"
         )

@@ -137,5 +137,6 @@ def _conjunction(
     found += [builder.row_of_residual(leaf) for leaf in compared]
     for leaf in distances:
         given = [columns.floats(value) for value in (*leaf.point, leaf.metres)]
+        columns.require((np.abs(given[0]) <= 90.0) & (np.abs(given[1]) <= 180.0))
         found.append(Rows(Kind.DISTANCE, leaf.latitude, distance=(leaf, np.stack(given, axis=1))))
     return found

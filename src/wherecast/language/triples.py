@@ -1,7 +1,8 @@
 """Filters as lists of triples: PADRES text, CUPUS and BE-Tree operator names, Python triples.
 
-A list of triples is a conjunction. Sources: spec 001a F1–F6 (PADRES), spec 003 section 5.2 and
-spec 000 A2 (operator names of CUPUS and of the elastic BE-Tree).
+A list of triples is a conjunction.
+
+Sources: PADRES extensions, section 3.2; CUPUS, section 4.3; elastic BE-Tree, table 5.1.
 """
 
 import re
@@ -66,12 +67,13 @@ _WILDCARD: dict[str, Any] = {"kind": "string", "text": "*"}
 
 @dataclass(frozen=True, slots=True)
 class Triple:
-    """An attribute, an operator name and constants, as written; `position` is the triple's own."""
+    """An attribute, an operator name and constants, as written, and where the first two stand."""
 
     name: str
     operator: str
     words: tuple[Word, ...]
     position: int | None = None
+    operator_position: int | None = None
 
 
 def bind_triples(triples: Sequence[Triple], schema: Schema, limits: Limits) -> Expression:
@@ -101,7 +103,7 @@ def parse_triples(text: str) -> list[Triple]:
             hint = "a triple is [attribute,operator,value]"
             raise FilterError("not a list of triples", place, hint)
         words, place = _values(text, head.end())
-        triples.append(Triple(head[1].strip("`"), head[2], words, head.start(1)))
+        triples.append(Triple(head[1].strip("`"), head[2], words, head.start(1), head.start(2)))
         if text[place : place + 1] != "]":
             raise FilterError("a triple is not closed", place, "write ] after its value")
         rest = text[place + 1 :].lstrip()
@@ -180,7 +182,8 @@ def _predicate(triple: Triple, schema: Schema, limits: Limits) -> Expression:
     operator = triple.operator.casefold()
     if operator not in _OPERATORS:
         hint = did_you_mean(operator, _OPERATORS)
-        raise FilterError(f"unknown operator {triple.operator}", triple.position, hint)
+        place = triple.operator_position
+        raise FilterError(f"unknown operator {triple.operator}", place, hint)
     form, detail = _OPERATORS[operator]
     words = triple.words
     kind = "string" if form == "pattern" else words[0].kind if words else "null"

@@ -15,6 +15,13 @@ def position_of(tree: exp.Expression | None) -> int | None:
     return min(places) if places else None
 
 
+def bare(tree: exp.Expression) -> exp.Expression:
+    """A node without the parentheses around it."""
+    while isinstance(tree, exp.Paren):
+        tree = tree.this
+    return tree
+
+
 def word_of(tree: exp.Expression | None) -> Word | None:
     """The literal that a node is, or None where it is none."""
     if isinstance(tree, exp.Literal):
@@ -39,20 +46,25 @@ def word_of(tree: exp.Expression | None) -> Word | None:
 
 
 def _typed(tree: exp.Cast) -> Word | None:
-    """`TIMESTAMP '…'`, `DATE '…'` and numbers with a suffix such as `5L`."""
+    """`TIMESTAMP '…'`, `DATE '…'`, and the numbers `5L` and `5D`; other letters round in Spark."""
     inner = word_of(tree.this)
     if inner is None:
         return None
     if inner.kind == "string" and tree.to.this.name in _TIMES:
         return Word("time", inner.text, inner.position)
     if inner.kind == "number" and isinstance(tree, exp.TryCast):
-        return inner
+        letter = tree.to.this.name
+        return (
+            inner if letter == "DOUBLE" or (letter == "BIGINT" and inner.text.isdigit()) else None
+        )
     return None
 
 
 def name_of(tree: exp.Expression | None) -> str | None:
     """The dotted name that a column node spells, or None where it is no name."""
     tail: list[str] = []
+    if tree is not None:
+        tree = bare(tree)
     while isinstance(tree, exp.Dot):
         if not isinstance(tree.expression, exp.Identifier):
             return None

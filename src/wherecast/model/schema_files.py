@@ -78,7 +78,8 @@ def from_dict(attributes: Mapping[str, Any], is_open: bool = False) -> Schema:
 def from_attributes(text: str) -> Schema:
     """The schema in an `.attributes` text: `name#low:high:step` or `name$value:value`.
 
-    Source: spec 000, section 5, with G20: separators cannot be part of names or values.
+    Source: elastic BE-Tree, appendix A. It has no escapes, so separators cannot be part of names
+    or values.
     """
     problems: list[Problem] = []
     attributes: dict[str, Any] = {}

@@ -1,7 +1,9 @@
 """The grid of an attribute that declares a step: whole steps from its lower bound.
 
 A value is rounded to the nearest whole step on its shortest decimal form, ties upward, in exact
-arithmetic (spec 000, A1, G19: the origin is the lower bound, or 0 where none is declared).
+arithmetic. The origin is the lower bound, or 0 where none is declared.
+
+Source: elastic BE-Tree, section 5.1, which leaves origin and ties open.
 """
 
 from dataclasses import dataclass

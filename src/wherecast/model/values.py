@@ -72,7 +72,7 @@ def _zone_micros(zone: str | None, text: str) -> int:
     if zone is None or zone[0] not in "+-":
         return 0
     hours, minutes = int(zone[1:3]), int(zone[-2:]) if len(zone) > 3 else 0
-    if hours > 18 or minutes > 59:
+    if hours * 60 + minutes > 18 * 60 or minutes > 59:
         raise ValueError(f"{text!r} has an impossible zone {zone}")
     micros = (hours * 60 + minutes) * 60_000_000
     return -micros if zone[0] == "-" else micros
