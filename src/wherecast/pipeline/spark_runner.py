@@ -2,15 +2,17 @@
 
 import pickle
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from wherecast.pipeline.inline import run as run_inline
 from wherecast.pipeline.tasks import Task
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
 
@@ -18,6 +20,30 @@ def run(task: Task, frame: "DataFrame", schema: "StructType | str") -> "DataFram
     """The results of all batches of a frame, as a frame with the given columns."""
     numbered = frame.toDF(*(f"c{place}" for place in range(len(frame.columns))))
     return numbered.mapInArrow(_in_worker(pickle.dumps((task, frame.columns))), schema)
+
+
+def run_on_files(
+    spark: "SparkSession", scratch: Path
+) -> Callable[[Task, Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """A runner for batches of this process and results of two integer columns, sorted by both.
+
+    Both go through files in the scratch directory, so that neither has to fit into memory.
+    """
+
+    def run_all(task: Task, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        given, found = scratch / "given", scratch / "found"
+        given.mkdir()
+        count = 0
+        for count, batch in enumerate(batches, 1):
+            pq.write_table(pa.Table.from_batches([batch]), given / f"{count:08}.parquet")
+        if not count:
+            return
+        pairs = run(task, spark.read.parquet(str(given)), "row long, place long")
+        pairs.orderBy("row", "place").write.parquet(str(found))
+        for path in sorted(found.glob("*.parquet")):
+            yield from pq.ParquetFile(path).iter_batches()
+
+    return run_all
 
 
 def run_pickled(work: bytes, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

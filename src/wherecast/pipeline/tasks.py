@@ -67,3 +67,35 @@ class NotifyTask:
         matches = match(valid, self.filters.index())
         numbers = batch.column(self.number).to_numpy().astype(np.int64)
         yield notify(matches, numbers[valid.rows], self.filters.kept)
+
+
+PAIRS = pa.schema([("row", pa.int64()), ("place", pa.int64())])
+_ROW = "\0row"  # no attribute has this name
+
+
+@dataclass(frozen=True, slots=True)
+class PairTask:
+    """Match rows that are valid already; gives pairs of numbers, sorted by both.
+
+    Attributes:
+        filters: what rows are matched against.
+        columns: the attributes that they look at.
+    """
+
+    filters: CompiledFilters
+    columns: pa.Schema
+
+    def __call__(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        """The number of each row that matches, with the place of each of its filters.
+
+        Args:
+            batch: the numbers of the rows, then the attributes, under any names.
+        """
+        rows, *arrays = batch.columns
+        named = [a.cast(f.type) for a, f in zip(arrays, self.columns, strict=True)]
+        fields = [*self.columns, pa.field(_ROW, pa.int64())]
+        attributes = pa.RecordBatch.from_arrays([*named, rows], schema=pa.schema(fields))
+        matches = match(validate(attributes, self.filters.schema), self.filters.index())
+        numbers = np.repeat(rows.to_numpy(), matches.counts)
+        places = np.asarray(matches.ids, np.int64)[matches.indices]
+        yield pa.RecordBatch.from_arrays([pa.array(numbers), pa.array(places)], schema=PAIRS)

@@ -1,0 +1,72 @@
+"""Runs a command and turns what goes wrong into one or two lines and an exit code."""
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+from wherecast.model import WherecastError
+
+SUCCESS, FAILURE, USAGE = 0, 1, 2
+
+
+def main() -> None:
+    """Runs the command of the command line, and exits with its code."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Runs a command.
+
+    Returns:
+        0 for success, 1 for a failure, 2 for a usage or input error.
+    """
+    from wherecast.cli.app import app
+
+    debug = "--debug" in arguments
+    given = [argument for argument in arguments if argument != "--debug"]
+    try:
+        code = app(args=given, prog_name="wherecast", standalone_mode=False)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else SUCCESS
+    except KeyboardInterrupt:
+        return _told("interrupted", FAILURE)
+    except BrokenPipeError:  # the reader of our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return SUCCESS
+    except Exception as error:  # noqa: BLE001  # the edge of the process
+        if debug:
+            traceback.print_exc()
+        if type(error).__name__ == "Abort":
+            return _told("interrupted", FAILURE)
+        if hasattr(error, "format_message"):
+            told = _usage(error)
+            return _told(told, USAGE) if told else USAGE
+        if isinstance(error, WherecastError):
+            return _told(str(error), USAGE)
+        more = "" if debug else "\n(--debug shows where it happened)"
+        return _told(f"{type(error).__name__}: {_gist(error)}{more}", FAILURE)
+
+
+def _told(message: str, code: int) -> int:
+    print(f"wherecast: {message}", file=sys.stderr)
+    return code
+
+
+def _usage(error: Exception) -> str:
+    """What is wrong with the arguments, and where to read what is right."""
+    context = getattr(error, "ctx", None)
+    command = "wherecast" if context is None else context.command_path
+    message = " ".join(str(error.format_message()).split())  # type: ignore[attr-defined]
+    if not message:  # without arguments: the help was shown
+        return ""
+    return f"{message}\nTry '{command} --help'."
+
+
+def _gist(error: Exception) -> str:
+    """The line of an error that says most: of a traceback in it the last one."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if not lines:
+        return "no details"
+    told = [line for line in lines if "Error: " in line and not line.startswith("at ")]
+    return (told[-1] if "Traceback" in str(error) and told else lines[0])[:300]

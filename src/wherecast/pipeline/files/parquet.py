@@ -1,0 +1,43 @@
+"""Publications as Parquet: the columns are as they are stored."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from wherecast.model import ConfigError, Schema
+from wherecast.pipeline.files.part import PART_ROWS, Part
+from wherecast.pipeline.stages import validate
+
+
+class ParquetFile:
+    """A Parquet file; without a schema its columns are the attributes."""
+
+    def __init__(self, path: Path, schema: Schema | None = None) -> None:
+        self._path = path
+        self.columns = read_parquet_schema(path)
+        self.schema = Schema.from_arrow(self.columns) if schema is None else schema
+        validate(pa.RecordBatch.from_pylist([], schema=self.columns), self.schema)
+
+    def parts(self) -> Iterator[Part]:
+        """The rows, from the first to the last."""
+        start = 0
+        with pq.ParquetFile(self._path) as file:
+            for batch in file.iter_batches(PART_ROWS):
+                rows = np.arange(start, start + batch.num_rows, dtype=np.int64)
+                yield Part(batch, rows)
+                start += batch.num_rows
+
+
+def read_parquet_schema(path: Path) -> pa.Schema:
+    """The columns of a Parquet file.
+
+    Raises:
+        ConfigError: it is none.
+    """
+    try:
+        return pq.read_schema(path)
+    except pa.ArrowException as error:
+        raise ConfigError(f"{path} cannot be read as Parquet: {error}") from None
