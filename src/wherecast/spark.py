@@ -193,6 +193,8 @@ def match(  # noqa: PLR0913  # the options of a join, all but two by keyword
     _need_frame(publications, "publications")
     _need_one_of("how", how, How)
     _need_one_of("output", output, Output)
+    if schema is not None and not isinstance(schema, Schema):
+        raise ConfigError(f"schema is a wherecast Schema, not {type(schema).__name__}")
     if not isinstance(filters, Filters):
         given = publications.schema if schema is None else schema
         filters = compile_filters(filters, given, keep or (), id, filter, on_bad_filter)

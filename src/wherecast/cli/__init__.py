@@ -1,5 +1,5 @@
 """The command `wherecast`: wiring only."""
 
-from wherecast.cli.main import main
+from wherecast.cli.entry import main
 
 __all__ = ["main"]

@@ -8,7 +8,7 @@ import base64
 import csv
 import io
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import IO, Any, Protocol
@@ -47,10 +47,8 @@ def open_output(path: Path, columns: pa.Schema) -> Iterator[Output]:
     except OSError as error:
         raise ConfigError(f"cannot write {path}: {error.strerror}") from None
     try:
-        with file:
-            output = kind(file, columns)
+        with file, closing(kind(file, columns)) as output:
             yield output
-            output.close()
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)

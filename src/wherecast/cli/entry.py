@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from wherecast.model import WherecastError
 
 SUCCESS, FAILURE, USAGE = 0, 1, 2
+_INTERRUPTED = 130  # as Typer says it
 
 
 def main() -> None:
@@ -28,6 +29,8 @@ def run(arguments: Sequence[str]) -> int:
     try:
         code = app(args=given, prog_name="wherecast", standalone_mode=False)
         sys.stdout.flush()
+        if code == _INTERRUPTED:
+            return _told("interrupted", FAILURE)
         return code if isinstance(code, int) else SUCCESS
     except KeyboardInterrupt:
         return _told("interrupted", FAILURE)

@@ -1,0 +1,21 @@
+"""The demo's world is the same in every run, and worth showing."""
+
+from wherecast import Filter
+from wherecast.cli import demo_air
+from wherecast.pipeline.stages import validate
+
+
+def test_the_readings_are_drawn_from_a_seed() -> None:
+    readings = demo_air.publications()
+
+    assert readings.equals(demo_air.publications())
+    assert readings.num_rows == demo_air.PUBLICATIONS
+    assert len(validate(readings.to_batches()[0], demo_air.schema()).dead_letters) == 5
+
+
+def test_every_subscription_can_match() -> None:
+    subscriptions = demo_air.subscriptions()
+
+    assert len(subscriptions) == demo_air.SUBSCRIPTIONS
+    assert {s.subscriber for s in subscriptions} >= set(demo_air.SHOWN)
+    assert not [s for s in subscriptions if Filter(s.filter, demo_air.schema()).warnings]

@@ -1,0 +1,102 @@
+"""Publications joined with the filters they match, in every shape."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from wherecast import Schema
+from wherecast.pipeline import inline, join
+from wherecast.pipeline.filters import compile_filters
+from wherecast.pipeline.join import JoinPlan
+from wherecast.pipeline.tasks import JoinTask
+
+SCHEMA = Schema.from_dict({"n": {"type": "int", "min": 0}})
+BATCH = pa.RecordBatch.from_pylist(
+    [
+        {"n": 1, "tags": ["x"]},
+        {"n": 2, "tags": []},
+        {"n": -1, "tags": None},
+        {"n": 3, "tags": ["y"]},
+    ]
+)
+FILTERS = pa.table(
+    {"id": ["b", "a", "c"], "filter": ["n > 1", "n > 2", "n > 9"], "mail": ["b@x", None, "c@x"]}
+)
+
+
+def result(plan: JoinPlan, added: Iterable[str], enforced: bool = True) -> list[tuple[Any, ...]]:
+    filters, _ = compile_filters(
+        FILTERS, SCHEMA if enforced else SCHEMA.without_domains(), enforced
+    )
+    task = JoinTask(filters, plan, ("n", "tags", *added))
+    batches = list(inline.run(task, [BATCH]))
+    for batch in batches:
+        assert batch.schema.names == ["n", "tags", *added]
+        assert list(batch.schema)[:2] == list(BATCH.schema)
+    return [tuple(row.values()) for batch in batches for row in batch.to_pylist()]
+
+
+@pytest.mark.parametrize("rows_max", [1, 2, 65_536])
+class TestRows:
+    @pytest.fixture(autouse=True)
+    def pieces(self, rows_max: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(join, "_ROWS_MAX", rows_max)
+
+    def test_inner(self) -> None:
+        assert result(JoinPlan(kept=("mail",)), ["filter_id", "mail"]) == [
+            (2, [], "b", "b@x"),
+            (3, ["y"], "a", None),
+            (3, ["y"], "b", "b@x"),
+        ]
+
+    def test_left_with_the_refused(self) -> None:
+        plan = JoinPlan("left", errors=True, refused=True)
+        assert result(plan, ["filter_id", "error"]) == [
+            (1, ["x"], None, None),
+            (2, [], "b", None),
+            (-1, None, None, "attribute n: -1 is below its minimum 0"),
+            (3, ["y"], "a", None),
+            (3, ["y"], "b", None),
+        ]
+
+    def test_left_of_a_schema_that_refuses_nothing(self) -> None:
+        rows = result(JoinPlan("left"), ["filter_id"], enforced=False)
+        assert [row[0] for row in rows] == [1, 2, -1, 3, 3]
+
+    def test_arrays(self) -> None:
+        plan = JoinPlan("left", "arrays", kept=("mail",), errors=True, refused=True)
+        rows = result(plan, ["filter_ids", "mail", "error"])
+        assert [row[2:4] for row in rows] == [
+            ([], []),
+            (["b"], ["b@x"]),
+            ([], []),
+            (["a", "b"], [None, "b@x"]),
+        ]
+        assert result(JoinPlan("inner", "arrays"), ["filter_ids"]) == [
+            (2, [], ["b"]),
+            (3, ["y"], ["a", "b"]),
+        ]
+
+    @pytest.mark.parametrize("output", ["rows", "arrays"])
+    def test_semi_and_anti(self, output: Any) -> None:
+        assert result(JoinPlan("semi", output, ids=False), []) == [(2, []), (3, ["y"])]
+        assert result(JoinPlan("anti", output, ids=False), []) == [(1, ["x"])]
+        refused = JoinPlan("anti", output, ids=False, refused=True)
+        assert result(refused, []) == [(1, ["x"]), (-1, None)]
+
+
+def test_wide_rows_come_in_small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(join, "_BYTES_MAX", 10)
+    filters, _ = compile_filters(FILTERS, SCHEMA, enforced=True)
+    task = JoinTask(filters, JoinPlan(), ("n", "tags", "filter_id"))
+
+    assert [batch.num_rows for batch in task(BATCH)] == [1, 1, 1]
+
+
+def test_an_empty_batch_gives_nothing() -> None:
+    filters, _ = compile_filters(FILTERS, SCHEMA)
+    task = JoinTask(filters, JoinPlan("left"), ("n", "tags", "filter_id"))
+
+    assert list(inline.run(task, [BATCH.slice(0, 0)])) == []
