@@ -9,16 +9,17 @@ Sources: CUPUS, section 4.4.1 (covering), elastic BE-Tree, table 5.1 (operators 
 """
 
 from dataclasses import replace
-from math import ceil, floor
+from math import inf, isfinite
+from sys import float_info
 
-from wherecast.language.constraint import Constraint, allows, intersect
+from wherecast.language.constraint import Constraint, Key, allows, intersect
 from wherecast.language.evaluate import evaluate
 from wherecast.language.expression import Distance, Pattern, Predicate
 from wherecast.language.keys import RANGES, key_of, value_of
 from wherecast.language.normal import Conjunction, NormalForm, Residual
 from wherecast.model import Attribute
-from wherecast.model.steps import exact
 
+_FINITE_MAX = key_of("float", float_info.max)
 _SMALL = 64  # an interval of at most so many whole values is compared as the set of them
 
 
@@ -31,12 +32,12 @@ def effective(constraint: Constraint) -> Constraint | None:
         kept = tuple(sorted(v for v in attribute.values if allows(constraint, v)))
         return Constraint(attribute, values=kept) if kept else None
     if attribute.type in ("string", "any"):
-        return constraint
+        return _trimmed(constraint)
     low, high = _domain(attribute)
     narrowed = intersect(constraint, Constraint(attribute, low=low, high=high))
     if narrowed is None:
         return None
-    return _on_grid(narrowed) if attribute.grid is not None else _trimmed(narrowed)
+    return _trimmed(narrowed) if attribute.grid is None else _on_grid(narrowed)
 
 
 def _domain(attribute: Attribute) -> tuple[int, int]:
@@ -49,61 +50,107 @@ def _domain(attribute: Attribute) -> tuple[int, int]:
         least = grid.round(attribute.max) if grid else attribute.max
         high = key_of(attribute.type, least)
     elif attribute.type == "float" and attribute.has_domain:
-        high = key_of("float", float("inf"))
+        high = key_of("float", inf)
+    if grid and attribute.type == "float":  # nothing infinite lies on a step
+        low, high = max(low, -_FINITE_MAX), min(high, _FINITE_MAX)
     return low, high
 
 
 def _on_grid(constraint: Constraint) -> Constraint | None:
     """The constraint with its ends moved inwards to whole steps."""
-    attribute, grid = constraint.attribute, constraint.attribute.grid
-    assert grid is not None
+    attribute = constraint.attribute
     if constraint.values is not None:
         kept = tuple(v for v in constraint.values if _is_step(attribute, v))
         return replace(constraint, values=kept) if kept else None
-    low, high = constraint.low, constraint.high
-    if isinstance(low, int):
-        value = value_of(attribute.type, low)
-        if abs(value) != float("inf"):  # type: ignore[arg-type]
-            low = _step_key(attribute, ceil((exact(value) - grid.origin) / grid.step))  # type: ignore[arg-type]
-    if isinstance(high, int):
-        value = value_of(attribute.type, high)
-        if abs(value) != float("inf"):  # type: ignore[arg-type]
-            high = _step_key(attribute, floor((exact(value) - grid.origin) / grid.step))  # type: ignore[arg-type]
+    low, high = _inwards(attribute, constraint.low, 1), _inwards(attribute, constraint.high, -1)
     if low is not None and high is not None and low > high:  # type: ignore[operator]
         return None
     kept = tuple(v for v in constraint.excluded if _is_step(attribute, v))
     return _trimmed(replace(constraint, low=low, high=high, excluded=kept))
 
 
+def _inwards(attribute: Attribute, end: Key | None, way: int) -> Key | None:
+    """The end of an interval, moved to the first whole step on its way; no end stays none."""
+    place = _place(attribute, end)
+    if place is None:
+        return end
+    key = _step_key(attribute, place)
+    return key if (key - end) * way >= 0 else _step_key(attribute, place + way)  # type: ignore[operator]
+
+
+def _place(attribute: Attribute, key: Key | None) -> int | None:
+    """The whole step nearest to a key, or None where the key is no finite number."""
+    assert attribute.grid is not None
+    value = value_of(attribute.type, key) if isinstance(key, int) else inf
+    return attribute.grid.index(value) if isfinite(value) else None  # type: ignore[arg-type]
+
+
 def _step_key(attribute: Attribute, index: int) -> int:
     assert attribute.grid is not None
-    return key_of(attribute.type, attribute.grid.value(index))
+    try:
+        return key_of(attribute.type, attribute.grid.value(index))
+    except OverflowError:  # the step beyond the greatest double
+        return key_of("float", inf if index > 0 else -inf)
 
 
-def _is_step(attribute: Attribute, key: object) -> bool:
-    assert attribute.grid is not None
-    assert isinstance(key, int)
-    value = value_of(attribute.type, key)
-    return value == attribute.grid.round(value)  # type: ignore[arg-type]
+def _is_step(attribute: Attribute, key: Key) -> bool:
+    place = _place(attribute, key)
+    return place is not None and _step_key(attribute, place) == key
 
 
 def _trimmed(constraint: Constraint) -> Constraint | None:
-    """A whole-valued interval without the excluded values at its ends; small ones as a set."""
+    """The constraint with no excluded value at its ends; a short interval as the set it is."""
+    attribute, excluded = constraint.attribute, constraint.excluded
+    low, high = constraint.low, constraint.high
+    if attribute.type == "string":
+        low = low or ""
+        if high == "":
+            return None
+    if excluded:
+        few = _few(constraint, _SMALL + len(excluded))
+        if few is not None:
+            return Constraint(attribute, values=tuple(few)) if few else None
+        while low in excluded:
+            low = _neighbour(attribute, low, 1)
+        while isinstance(high, int) and high in excluded:
+            high = _neighbour(attribute, high, -1)
+        while isinstance(high, str) and high.endswith("\0") and high[:-1] in excluded:
+            high = high[:-1]
+    return replace(constraint, low=None if low == "" else low, high=high)
+
+
+def _neighbour(attribute: Attribute, key: Key | None, way: int) -> Key:
+    """The next value up (1), or for numbers down (-1)."""
+    if isinstance(key, str):
+        return key + "\0"
+    assert key is not None
+    place = None if attribute.grid is None else _place(attribute, key)
+    step = key if place is None else _step_key(attribute, place + way)
+    return key + way if step == key else step  # far out, steps are finer than doubles
+
+
+def _few(constraint: Constraint, most: int) -> list[Key] | None:
+    """The values that a constraint allows, or None where its interval has more than `most`."""
     attribute, low, high = constraint.attribute, constraint.low, constraint.high
-    if not constraint.excluded or not isinstance(low, int) or not isinstance(high, int):
-        return constraint
-    if attribute.grid is not None:
-        first = attribute.grid.index(value_of(attribute.type, low))  # type: ignore[arg-type]
-        last = attribute.grid.index(value_of(attribute.type, high))  # type: ignore[arg-type]
-        if last - first > _SMALL + len(constraint.excluded):
-            return constraint
-        keys = [_step_key(attribute, index) for index in range(first, last + 1)]
-    elif high - low <= _SMALL + len(constraint.excluded):
+    keys: list[Key]
+    if isinstance(high, str):
+        low = low or ""
+        rest = high.removeprefix(low) if high.startswith(low) else high  # type: ignore[arg-type]
+        if rest.strip("\0") or len(rest) > most:
+            return None
+        keys = [low + "\0" * more for more in range(len(rest))]  # type: ignore[operator]
+    elif not isinstance(low, int) or not isinstance(high, int):
+        return None
+    elif attribute.grid is None:
+        if high - low >= most:
+            return None
         keys = list(range(low, high + 1))
     else:
-        return constraint
-    kept = tuple(key for key in keys if key not in constraint.excluded)
-    return Constraint(attribute, values=kept) if kept else None
+        first, last = _place(attribute, low), _place(attribute, high)
+        if first is None or last is None or last - first >= most:
+            return None
+        keys = [_step_key(attribute, place) for place in range(first, last + 1)]
+    return [key for key in keys if allows(constraint, key)]
 
 
 def possible(form: NormalForm) -> list[Conjunction]:
@@ -199,7 +246,8 @@ def contains(outer: Constraint, inner: Constraint) -> bool:
     if inner.values is not None:
         return all(allows(outer, value) for value in inner.values)
     if outer.values is not None:
-        return _few(inner) is not None and all(allows(outer, v) for v in _few(inner) or ())
+        few = _few(inner, len(outer.values) + len(inner.excluded))
+        return few is not None and all(allows(outer, value) for value in few)
     if outer.low is not None and (inner.low is None or inner.low < outer.low):  # type: ignore[operator]
         return False
     if outer.high is not None and (inner.high is None or inner.high > outer.high):  # type: ignore[operator]
@@ -208,31 +256,6 @@ def contains(outer: Constraint, inner: Constraint) -> bool:
     if any(allows(free, v) and not _excluded(inner, v) for v in outer.excluded):
         return False
     return all(any(_follows(p, q) for q in inner.patterns) for p in outer.patterns)
-
-
-def _few(constraint: Constraint) -> list[int] | None:
-    """The values of a short interval of whole numbers, or None."""
-    low, high = constraint.low, constraint.high
-    if constraint.attribute.type not in ("int", "timestamp", "bool"):
-        return [low] if isinstance(low, int) and low == high else _few_steps(constraint)
-    if not isinstance(low, int) or not isinstance(high, int) or high - low >= 10_000:
-        return None
-    if constraint.attribute.grid is not None:
-        return _few_steps(constraint)
-    return [key for key in range(low, high + 1) if key not in constraint.excluded]
-
-
-def _few_steps(constraint: Constraint) -> list[int] | None:
-    """The values of a short interval of whole steps, or None."""
-    attribute, low, high = constraint.attribute, constraint.low, constraint.high
-    if attribute.grid is None or not isinstance(low, int) or not isinstance(high, int):
-        return None
-    first = attribute.grid.index(value_of(attribute.type, low))  # type: ignore[arg-type]
-    last = attribute.grid.index(value_of(attribute.type, high))  # type: ignore[arg-type]
-    if last - first >= 10_000:
-        return None
-    keys = (_step_key(attribute, index) for index in range(first, last + 1))
-    return [key for key in keys if key not in constraint.excluded]
 
 
 def _excluded(constraint: Constraint, value: object) -> bool:
