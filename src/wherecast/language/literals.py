@@ -27,6 +27,7 @@ _CUT = f"(?s){_NAME}|{_LITERAL}"
 _CUT_HERE = re.compile(f"(?s){_NAME}|{_LITERAL}".replace(r"\x{80}-\x{10FFFF}", "\x80-\U0010ffff"))
 _CHUNK_ROWS = 16_384  # of at most 64 KiB each, so that a chunk fits 32-bit offsets
 _INTEGER_DIGITS_MAX = 18
+_EXACT_FLOAT_MIN = 1e-290  # nearer to 0, a double loses digits of its text, or is 0
 _SPARK = Dialect.get_or_raise("spark")
 
 
@@ -35,7 +36,7 @@ class Literals:
     """All constants of a column of texts, in the order of the texts.
 
     Attributes:
-        floats: float64, the nearest double of a number.
+        floats: float64, the nearest double of a number; NaN where that is too near to 0.
         ints: int64, the value of an integer of at most 18 digits.
         strings: int64, the number of a string, see `number`.
         lengths: int64, the bytes of the constant in the text.
@@ -134,6 +135,9 @@ def _read(found: pa.Array, number: Callable[[str], int]) -> tuple[pa.Array, Lite
     is_int = is_plain & (lengths <= _INTEGER_DIGITS_MAX)
     floats = np.zeros(len(found))
     floats[~is_string] = np.asarray(pc.cast(found.filter(pa.array(~is_string)), pa.float64()))
+    tiny = np.flatnonzero(~is_string & ~is_int & (np.abs(floats) < _EXACT_FLOAT_MIN))
+    lossy = np.asarray(pc.match_substring_regex(found.take(pa.array(tiny)), "^[0.]*[1-9]"))
+    floats[tiny[lossy]] = np.nan
     ints = np.zeros(len(found), np.int64)
     ints[is_int] = np.asarray(pc.cast(found.filter(pa.array(is_int)), pa.int64()))
     strings = np.zeros(len(found), np.int64)

@@ -102,6 +102,8 @@ def read_shape(
         builder.add_columns(rows, parts)
         return rows[:0]
     kept = np.flatnonzero(regular)
+    if not len(kept):
+        return rows
     builder.add_columns(rows[kept], [[_taken(part, kept) for part in leaves] for leaves in parts])
     return rows[~regular]
 

@@ -1,0 +1,100 @@
+"""Reading a column of filters by shape gives what reading each filter alone gives."""
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+
+from tests.property.strategies import EVERYTHING, columns, fill, make_schema, make_template
+from wherecast.language import Filter, PredicateTable, read, read_filters
+from wherecast.language.normal import Conjunction
+from wherecast.model import Attribute, FilterError, Schema
+
+BAD_TOO = replace(EVERYTHING, bad=True)
+PLAIN = Schema(
+    (
+        Attribute("a", "int"),
+        Attribute("x", "float"),
+        Attribute("s", "string"),
+        Attribute("t", "timestamp"),
+    )
+)
+
+
+def read_alone(texts: list[str], schema: Schema) -> PredicateTable:
+    """The table of a column whose filters were all read one by one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(read, "_ALONE_MAX", 10**9)
+        return read_filters(texts, schema)
+
+
+def outcome(text: str, schema: Schema) -> tuple[tuple[Conjunction, ...], str | None]:
+    """The conjunctions of one filter, or the text of its error."""
+    try:
+        return Filter(text, schema).normal.conjunctions, None
+    except FilterError as error:
+        return (), str(error)
+
+
+def assert_both_ways_agree(schema: Schema, texts: list[str]) -> None:
+    table = read_filters(texts, schema)
+    rejected = {row: str(error) for row, error in table.rejected}
+    for row, text in enumerate(texts):
+        assert (table.conjunctions(row), rejected.get(row)) == outcome(text, schema), text
+    assert table.checksum() == read_alone(texts, schema).checksum()
+
+
+@settings(max_examples=150)
+@given(columns(BAD_TOO))
+def test_a_column_is_read_as_its_filters_are(column: tuple[Schema, list[str]]) -> None:
+    assert_both_ways_agree(*column)
+
+
+@settings(max_examples=75)
+@given(columns(BAD_TOO, domains=True))
+def test_domains_and_steps_change_nothing(column: tuple[Schema, list[str]]) -> None:
+    assert_both_ways_agree(*column)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        pytest.param([f"a >= {v}" for v in ("0.0", "1e-400", "1.5", "2.0")], id="underflow"),
+        pytest.param([f"a > {v} AND a < {v + 1}" for v in range(4)], id="contradictions"),
+        pytest.param([f"a IN ({v}, 2, 3)" for v in range(5)], id="a value twice"),
+        pytest.param([f"a <> {v} AND a < 3" for v in range(5)], id="excluded outside"),
+        pytest.param([f"s LIKE '{v}'" for v in ("a%", "%a", "%a%", "a", "_")], id="patterns"),
+        pytest.param([f"s > '{v}' AND s <= 'b'" for v in "abc"], id="strings that conflict"),
+        pytest.param([f"s LIKE '{v}%' AND s LIKE 'a%'" for v in "abc"], id="a pattern twice"),
+        pytest.param([r"s = '\ud800'", "s = 'a'", "s = 'b'"], id="half a character"),
+        pytest.param([f"t > '2026-0{v}-30'" for v in (1, 2, 3, 4)], id="an impossible day"),
+        pytest.param([f"x > {v}L" for v in range(4)], id="numbers with a suffix"),
+        pytest.param([f"x > {v} -- 5" for v in range(4)], id="a comment"),
+        pytest.param([f"x > /* 'a' */ {v}" for v in range(4)], id="a comment inside"),
+        pytest.param([f"s = 'it''s {v}'" for v in range(4)], id="doubled quotes"),
+        pytest.param([f"s = 'a' '{v}'" for v in range(4)], id="strings side by side"),
+        pytest.param([f"s = r'\\{v}'" for v in "abcd"], id="raw strings"),
+        pytest.param([f"s = '\\u004{v}'" for v in range(4)], id="escapes"),
+        pytest.param([f"x > {v}" for v in ("5.", ".5", "5.e3", "1e5", "1.5E+3")], id="forms"),
+        pytest.param([f"x > 1.{v}and a = 1" for v in range(4)], id="a number that runs on"),
+        pytest.param([f"x > {v}_000" for v in range(4)], id="underscores"),
+        pytest.param([f"x > {'9' * v}" for v in (17, 18, 19, 20, 308, 400)], id="digits"),
+        pytest.param([f"a > {'9' * v}" for v in (17, 18, 19, 20, 308, 500)], id="digits of ints"),
+        pytest.param([f"s = '{'x' * v}'" for v in (1, 4096, 4097, 70_000)], id="long texts"),
+        pytest.param([f"[a,=,{v}]" for v in range(4)], id="triples"),
+        pytest.param([f"\xa0[a,=,{v}]" for v in range(4)], id="triples after a wide space"),
+        pytest.param([f"s = 'a\x1f{v}'" for v in range(4)], id="the mark of the cut"),
+        pytest.param(["a > 1", "", "a >", "a > 2", "b > 2"], id="nothing and nonsense"),
+    ],
+)
+def test_known_traps(texts: list[str]) -> None:
+    assert_both_ways_agree(PLAIN, [*texts, *texts, *texts])
+
+
+def test_a_thousand_filters_of_many_shapes() -> None:
+    rng = Random(7)
+    schema = make_schema(rng)
+    templates = [make_template(rng, schema) for _ in range(40)]
+    texts = [fill(rng, rng.choice(templates)) for _ in range(1000)]
+    assert_both_ways_agree(schema, texts)
