@@ -88,7 +88,7 @@ def publications() -> pa.Table:
                 [f"{CITIES[p].name[:3].upper()}-{s}" for p, s in zip(where, stations, strict=True)]
             ),
             "no2": pa.array(no2, mask=off < 0.03),
-            "pm10": pa.array(pm10, mask=(off > 0.03) & (off < 0.15)),
+            "pm10": pa.array(pm10, mask=(off < 0.01) | (off > 0.03) & (off < 0.15)),
             "temp": pa.array(temp),
             "lat": pa.array(np.round(lat, 4)),
             "lon": pa.array(np.round(lon, 4)),

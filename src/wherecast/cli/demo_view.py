@@ -23,7 +23,7 @@ from wherecast.model import Subscription, format_time
 from wherecast.model.values import time_micros
 from wherecast.pipeline.stages import DeadLetter
 
-_LATEST = 2  # notifications shown in a list, the last of them explained
+_LATEST = 3  # notifications shown in a list, the last of them explained
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,28 +56,37 @@ def show_arrivals(
     publications: pa.Table,
     subscriptions: list[Subscription],
 ) -> None:
-    """Shows for three subscribers what they asked for, what arrived, and why the last one did."""
+    """Shows for three subscribers what they asked for, what arrived, and why one of it did."""
     for subscriber in demo_air.SHOWN:
         mine = notifications.filter(pc.equal(notifications.column("subscriber"), subscriber))
+        title = f"{subscriber}: {screen.count(len(mine), 'notification')}"
         out.print()
-        out.print(
-            Rule(
-                Text(f"{subscriber}: {screen.count(len(mine), 'notification')}", "bold"),
-                align="left",
-            )
-        )
+        out.print(Rule(Text(title, "bold"), align="left"))
         asked = {s.id: s for s in subscriptions if s.subscriber == subscriber}
         counts = Counter(id for ids in mine.column("subscription_ids").to_pylist() for id in ids)
         out.print(_asked(asked, counts))
         latest = mine.slice(max(0, len(mine) - _LATEST)).to_pylist()
-        out.print(Padding(_latest(latest, publications), (1, 0, 0, 0)))
-        if latest:
-            last = latest[-1]
-            publication = _publication(publications, last["publication"])
-            chosen = asked[last["subscription_ids"][0]]
-            filter = Filter(chosen.filter, demo_air.schema())
-            out.print(Text(f"Why {chosen.id} matched the last one:", "dim"))
-            out.print(Padding(verdicts(filter.explain(publication)), (0, 0, 0, 2)))
+        out.print(Padding(_latest(latest, publications), (1, 0, 1, 0)))
+        for notification in latest[-1:]:
+            _explain(out, notification, publications, asked)
+
+
+def _explain(
+    out: Console,
+    notification: dict[str, Any],
+    publications: pa.Table,
+    asked: dict[str, Subscription],
+) -> None:
+    """Says why the subscriptions of a notification matched, and why one of the others did not."""
+    reading = _publication(publications, notification["publication"])
+    matched = notification["subscription_ids"]
+    others = [id for id in sorted(asked) if id not in matched]
+    for id in [*matched, *others[-1:]]:
+        explanation = Filter(asked[id].filter, demo_air.schema()).explain(reading)
+        did = "matched" if explanation.matched else "did not match"
+        line = Text.assemble("Why ", (id, "cyan"), f" {did} the last one, of {reading['station']}:")
+        out.print(line)
+        out.print(Padding(verdicts(explanation, header=False), (0, 0, 0, 2)))
 
 
 def _asked(asked: dict[str, Subscription], counts: Counter[str]) -> Table:
@@ -148,11 +157,11 @@ def show_next(out: Console, folder: Path) -> None:
     out.print()
     out.print(Rule(Text("Try next", "bold"), align="left"))
     files = f"--filters {place}/filters.jsonl --publications {place}/readings.jsonl"
-    more = f"--schema {place}/air.toml --output {place}/matches.csv"
+    more = f"--schema {place}/air.toml --output {place}/matches"
     for line in (
         f"{command} explain {where} {reading}",
-        f"{command} match {files} {more}",
-        f"{command} bench language --size 20000",
+        f"{command} match {files} {more}.csv",
+        f"{command} match {files} {more}.jsonl --runner inline",
     ):
         out.print(Text(line), soft_wrap=True)
 

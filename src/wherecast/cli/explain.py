@@ -54,9 +54,10 @@ def show(console: Console, filter: Filter, explanation: Explanation) -> None:
         console.print(Text(f"Warning: this filter {warning}.", "yellow"), soft_wrap=piped)
 
 
-def verdicts(explanation: Explanation) -> Table:
+def verdicts(explanation: Explanation, header: bool = True) -> Table:
     """A row per predicate: verdict, predicate, what it saw."""
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="dim")
+    table.show_header = header
     table.add_column("verdict", no_wrap=True)
     table.add_column("predicate", overflow="fold")
     table.add_column("seen", overflow="fold")

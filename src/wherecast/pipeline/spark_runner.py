@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from wherecast.pipeline.inline import run as run_inline
+from wherecast.pipeline.merge import merged
 from wherecast.pipeline.tasks import Task
 
 if TYPE_CHECKING:
@@ -39,9 +40,10 @@ def run_on_files(
         if not count:
             return
         pairs = run(task, spark.read.parquet(str(given)), "row long, place long")
-        pairs.orderBy("row", "place").write.parquet(str(found))
-        for path in sorted(found.glob("*.parquet")):
-            yield from pq.ParquetFile(path).iter_batches()
+        pairs.sortWithinPartitions("row", "place").write.parquet(str(found))
+        # Spark could sort them all, but would match everything twice, to find its ranges first.
+        files = [pq.ParquetFile(path) for path in found.glob("*.parquet")]
+        yield from merged([file.iter_batches() for file in files])
 
     return run_all
 
