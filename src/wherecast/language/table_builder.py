@@ -172,6 +172,8 @@ class TableBuilder:
 
     def finish(self, shapes: int) -> PredicateTable:
         """The table of everything that was added."""
+        for leaf in self._residuals.things:
+            self._attributes.number(leaf.right)
         everything = np.arange(len(self._attributes.things))
         attributes, attribute_ranks = self._attributes.ranked(everything, self._attribute_place)
         filter_, number, attribute, kind, low, high = self._sorted(attribute_ranks)

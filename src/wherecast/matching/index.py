@@ -1,21 +1,54 @@
 """The public index: filters by id, matched against batches of publications."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import pyarrow as pa
 
-from wherecast.columns import decode_rows, read_arrow, rows_of
+from wherecast.columns import decode_rows, read_arrow
 from wherecast.columns.decoded import Decoded
 from wherecast.language import Filter
+from wherecast.matching.columnar.index import ColumnarIndex
 from wherecast.matching.matches import Id, Matches
 from wherecast.matching.scan import ScanIndex
 from wherecast.model import ConfigError, FilterError, Problem, PublicationError, Schema
 from wherecast.model.names import did_you_mean
 
-Kind = Literal["scan"]
-KINDS: tuple[Kind, ...] = ("scan",)
+Kind = Literal["columnar", "scan"]
+KINDS: tuple[Kind, ...] = ("columnar", "scan")
 _SHOWN_MAX = 3
+
+
+class Engine(Protocol):
+    """What every kind of index does behind the public one; filters are checked before."""
+
+    def __len__(self) -> int: ...
+
+    def __contains__(self, id: Id) -> bool: ...
+
+    def read(self, filters: list[Any]) -> list[Any]:
+        """The filters as `add_all` takes them, or the error of each bad one."""
+
+    def add_all(self, filters: Iterable[tuple[Id, Any]]) -> None:
+        """Adds filters that were read, or replaces those of the same ids."""
+
+    def remove_all(self, ids: Iterable[Id]) -> None:
+        """Removes filters that are there."""
+
+    def match(self, batch: pa.RecordBatch) -> Matches:
+        """The filters that are true on each publication of a valid batch."""
+
+    def stats(self) -> dict[str, Any]:
+        """Figures of this kind of index."""
+
+
+def _engine(kind: str, schema: Schema) -> Engine:
+    if kind == "columnar":
+        return ColumnarIndex(schema)
+    if kind == "scan":
+        return ScanIndex(schema)
+    hint = did_you_mean(kind, KINDS) or f"there are {', '.join(KINDS)}"
+    raise ConfigError(f"unknown kind of index {kind}; {hint}")
 
 
 class Index:
@@ -24,13 +57,10 @@ class Index:
     Ids are strings or ints, one type per index. Adding an id again replaces its filter.
     """
 
-    def __init__(self, schema: Schema, kind: str = "scan") -> None:
-        if kind not in KINDS:
-            hint = did_you_mean(kind, KINDS) or f"there is {', '.join(KINDS)}"
-            raise ConfigError(f"unknown kind of index {kind}; {hint}")
+    def __init__(self, schema: Schema, kind: str = "columnar") -> None:
         self.schema = schema
         self.kind = kind
-        self._engine = ScanIndex()
+        self._engine = _engine(kind, schema)
         self._id_type: type | None = None
 
     def __len__(self) -> int:
@@ -45,9 +75,12 @@ class Index:
         Raises:
             FilterError: the filter cannot be accepted; nothing changed.
         """
-        checked = self._read(filter)
-        self._id_type = self._checked_type(id, self._id_type)
-        self._engine.add(id, checked)
+        id_type = self._checked_type(id, self._id_type)
+        [read] = self._engine.read([self._own(filter)])
+        if isinstance(read, FilterError):
+            raise read
+        self._id_type = id_type
+        self._engine.add_all([(id, read)])
 
     def add_all(
         self, filters: Any, on_bad: Literal["raise", "skip"] = "raise"
@@ -65,22 +98,19 @@ class Index:
         Raises:
             FilterError: a filter cannot be accepted; nothing changed.
         """
-        good: list[tuple[Id, Filter]] = []
-        bad: list[tuple[Id, FilterError]] = []
+        if on_bad not in ("raise", "skip"):
+            raise ConfigError(f"on_bad is 'raise' or 'skip', not {on_bad!r}")
+        pairs = list(_pairs(filters))
         id_type = self._id_type
-        for id, filter in _pairs(filters):
-            try:
-                checked = self._read(filter)
-            except FilterError as error:
-                bad.append((id, error))
-                continue
+        for id, _ in pairs:
             id_type = self._checked_type(id, id_type)
-            good.append((id, checked))
+        read = self._engine.read([self._own(filter) for _, filter in pairs])
+        results = [(id, result) for (id, _), result in zip(pairs, read, strict=True)]
+        bad = [(id, result) for id, result in results if isinstance(result, FilterError)]
         if bad and on_bad == "raise":
             raise _many(bad)
         self._id_type = id_type
-        for id, checked in good:
-            self._engine.add(id, checked)
+        self._engine.add_all((i, r) for i, r in results if not isinstance(r, FilterError))
         return bad
 
     def remove(self, id: Id) -> None:
@@ -89,9 +119,7 @@ class Index:
         Raises:
             KeyError: there is no filter of that id.
         """
-        if id not in self._engine:
-            raise KeyError(id)
-        self._engine.remove(id)
+        self.remove_all([id])
 
     def remove_all(self, ids: Iterable[Id]) -> None:
         """Removes many filters: all of them, or none where one is not there."""
@@ -99,8 +127,7 @@ class Index:
         for id in wanted:
             if id not in self._engine:
                 raise KeyError(id)
-        for id in wanted:
-            self._engine.remove(id)
+        self._engine.remove_all(wanted)
 
     def match(self, publications: Any) -> Matches:
         """The ids of the filters that each publication satisfies.
@@ -111,11 +138,11 @@ class Index:
         Raises:
             PublicationError: the schema refuses a publication; every problem is listed.
         """
-        return self._engine.match(rows_of(self._valid(publications).batch, self.schema))
+        return self._engine.match(self._valid(publications).batch)
 
     def stats(self) -> dict[str, Any]:
         """Figures about the index."""
-        return {"kind": self.kind, "filters": len(self)}
+        return {"kind": self.kind, "filters": len(self), **self._engine.stats()}
 
     def _valid(self, publications: Any) -> Decoded:
         if isinstance(publications, Mapping):
@@ -135,10 +162,9 @@ class Index:
             )
         return decoded
 
-    def _read(self, filter: str | Filter) -> Filter:
-        if not isinstance(filter, Filter):
-            return Filter(filter, self.schema)
-        if filter.schema != self.schema:
+    def _own(self, filter: str | Filter) -> str | Filter:
+        """The filter, refused where it was read with another schema."""
+        if isinstance(filter, Filter) and filter.schema != self.schema:
             raise ConfigError("the filter was read with another schema than the index has")
         return filter
 

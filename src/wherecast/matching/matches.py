@@ -17,8 +17,8 @@ class Matches:
 
     Attributes:
         offsets: int64, one more than publications; row i is `indices[offsets[i]:offsets[i + 1]]`.
-        indices: int32, positions in `ids`, ascending within a row.
-        ids: the ids of the filters; sorted, so that a row's ids are sorted too.
+        indices: int32, positions in `ids`, within a row in no order.
+        ids: the ids of the filters, sorted.
     """
 
     offsets: npt.NDArray[np.int64]
@@ -35,13 +35,18 @@ class Matches:
 
     def to_pylist(self) -> list[list[Id]]:
         """The ids per publication, sorted."""
-        found = [self.ids[number] for number in self.indices.tolist()]
+        found = [self.ids[number] for number in self._sorted().tolist()]
         ends = self.offsets.tolist()
         return [found[start:end] for start, end in pairwise(ends)]
 
+    def _sorted(self) -> npt.NDArray[np.int32]:
+        """The indices, ascending within each row."""
+        rows = np.repeat(np.arange(len(self)), self.counts)
+        return self.indices[np.lexsort((self.indices, rows))]
+
     def to_arrow(self) -> pa.ListArray:
-        """The ids per publication as an Arrow list array."""
+        """The ids per publication as an Arrow list array, sorted."""
         ids = pa.array(self.ids) if len(self.ids) else pa.array([], pa.string())
-        values = ids.take(pa.array(self.indices))
+        values = ids.take(pa.array(self._sorted()))
         offsets = pa.array(self.offsets.astype(np.int64))
         return pa.LargeListArray.from_arrays(offsets, values)

@@ -4,19 +4,23 @@ It is the obvious implementation over the evaluation that `Filter.explain` uses,
 faster index is compared with. Not safe to change from one thread while another matches.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
+from wherecast.columns import rows_of
 from wherecast.language import Filter
-from wherecast.language.evaluate import Row
 from wherecast.matching.matches import Id, Matches
+from wherecast.model import FilterError, Schema
 
 
 class ScanIndex:
     """Filters by id, and nothing else."""
 
-    def __init__(self) -> None:
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
         self._filters: dict[Id, Filter] = {}
 
     def __len__(self) -> int:
@@ -25,19 +29,29 @@ class ScanIndex:
     def __contains__(self, id: Id) -> bool:
         return id in self._filters
 
-    def add(self, id: Id, filter: Filter) -> None:
-        """Adds a filter, or replaces the one of the same id."""
-        self._filters[id] = filter
+    def add_all(self, filters: Iterable[tuple[Id, Filter]]) -> None:
+        """Adds filters, or replaces those of the same ids."""
+        self._filters.update(filters)
 
-    def remove(self, id: Id) -> None:
-        """Removes a filter that is there."""
-        del self._filters[id]
+    def read(self, filters: list[Filter | str]) -> list[Filter | FilterError]:
+        """The filters as `add_all` takes them, or what is wrong with each."""
+        return [_read(filter, self._schema) for filter in filters]
 
-    def match(self, rows: Sequence[Row]) -> Matches:
-        """The filters that are true on each canonical row.
+    def remove_all(self, ids: Iterable[Id]) -> None:
+        """Removes filters that are there."""
+        for id in ids:
+            del self._filters[id]
+
+    def stats(self) -> dict[str, Any]:
+        """Nothing but what every index tells."""
+        return {}
+
+    def match(self, batch: pa.RecordBatch) -> Matches:
+        """The filters that are true on each publication.
 
         Cost: publications times filters.
         """
+        rows = rows_of(batch, self._schema)
         ids = sorted(self._filters)
         filters = [self._filters[id] for id in ids]
         found = [
@@ -48,3 +62,12 @@ class ScanIndex:
         np.cumsum([len(row) for row in found], out=offsets[1:])
         indices = np.fromiter((number for row in found for number in row), np.int32)
         return Matches(offsets, indices, ids)
+
+
+def _read(filter: Filter | str, schema: Schema) -> Filter | FilterError:
+    if isinstance(filter, Filter):
+        return filter
+    try:
+        return Filter(filter, schema)
+    except FilterError as error:
+        return error

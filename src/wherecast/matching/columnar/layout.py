@@ -1,0 +1,73 @@
+"""What the arrays of a forest mean, for the kernels and for those who build them.
+
+*Cells.* Every value becomes a uint16 cell of its attribute, monotonically: 0 is missing, then come
+the cells below, on and between the boundaries, and 65535 is the open upper end.
+
+*Blocks.* 64 entries, for each dimension 64 low cells, then 64 high cells. Level 0 holds entries;
+a block of the level above holds the boxes of 64 blocks below. Child j of block i is 64 * i + j.
+
+*Groups.* Entries with the same dimensions, one tree each. A header is a row of 24 int64.
+
+*Predicates.* What decides exactly: a row per predicate of a conjunction, in key space.
+"""
+
+from enum import IntEnum, IntFlag
+
+CELL_MISSING = 0
+CELL_FIRST = 1
+CELL_LAST = 65535
+LANES = 64
+DIMS_MAX = 16
+LEVELS_MAX = 5
+HEADER_WORDS = 24
+
+
+class Header(IntEnum):
+    """The words of a group's header; the dimensions are uint16 in words 16 to 19."""
+
+    DIMS = 0
+    LEVELS = 1
+    BASE = 2  # one per level, up to 5
+    FIRST = 7
+    FLAGS = 8
+    SIZE = 9
+    NEEDED = 10
+    EXACT = 11
+    SLOTS = 16
+
+
+class Pointers(IntEnum):
+    """The arrays whose addresses `match_rows` takes, in their order."""
+
+    COLUMNS = 0
+    IS_FLOAT = 1
+    HEADERS = 2
+    BLOCKS = 3
+    NUMBERS = 4
+    SOURCES = 5
+    OFFSETS = 6
+    SLOTS = 7
+    KINDS = 8
+    LOWS = 9
+    HIGHS = 10
+    KEYS = 11
+    SCRATCH = 12
+
+
+class Flag(IntFlag):
+    """What happens to the entries of a group that its cells let pass."""
+
+    CHECK_ALL = 1  # each one is decided on exact keys
+    CHECK_EDGES = 2  # those are whose cell is an end of their range
+    EXTRA = 4  # they go to the list of extra matches, not straight to the result
+
+
+class Exact(IntEnum):
+    """The kinds of predicate rows in key space."""
+
+    RANGE = 0
+    SET = 1
+    NOT_SET = 2
+    PRESENT = 3
+    MISSING = 4
+    LATER = 5  # present here; decided on the extra matches

@@ -1,0 +1,109 @@
+"""Slots: the attributes that filters name, each a column of keys and cells of a batch."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from wherecast.columns.schema import is_open_field
+from wherecast.model import Attribute
+
+_OPEN_PARTS = {"float": 0, "string": 1, "bool": 2}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Column:
+    """The values of one slot for a batch.
+
+    Attributes:
+        values: float64 or int64 [rows]; a string is twice its rank among the index's strings,
+            plus one where it is one of them.
+        valid: uint8 [rows], or [0] where every value is there.
+        texts: for a string the distinct values of the batch; else None.
+        codes: for a string int64 [rows], the place of each value in `texts`; else None.
+    """
+
+    values: npt.NDArray[np.float64] | npt.NDArray[np.int64]
+    valid: npt.NDArray[np.uint8]
+    texts: pa.Array | None = None
+    codes: npt.NDArray[np.int64] | None = None
+
+
+_ALL_VALID = np.zeros(0, np.uint8)
+
+
+def columns_of(
+    batch: pa.RecordBatch, attributes: tuple[Attribute, ...], strings: pa.Array
+) -> list[Column]:
+    """The column of each slot; `strings` are those of the index, sorted and distinct."""
+    places = {field.name: place for place, field in enumerate(batch.schema)}
+    found = []
+    for attribute in attributes:
+        place = places.get(attribute.name)
+        if place is None:
+            found.append(_absent(batch.num_rows))
+            continue
+        array = batch.column(place)
+        if is_open_field(batch.schema.field(place)):
+            array = _open_part(array, attribute)
+        found.append(_column(array, attribute, strings))
+    return found
+
+
+def _absent(rows: int) -> Column:
+    return Column(np.zeros(rows, np.int64), np.zeros(rows, np.uint8))
+
+
+def _open_part(array: pa.StructArray, attribute: Attribute) -> pa.Array:
+    """The part of an undeclared attribute that has a type; for `any` whether it is there."""
+    parts = array.flatten()
+    if attribute.type in _OPEN_PARTS:
+        return parts[_OPEN_PARTS[attribute.type]]
+    there = pc.or_(pc.or_(pc.is_valid(parts[0]), pc.is_valid(parts[1])), pc.is_valid(parts[2]))
+    return pc.if_else(there, True, pa.scalar(None, pa.bool_()))
+
+
+def _column(array: pa.Array, attribute: Attribute, strings: pa.Array) -> Column:
+    valid = _ALL_VALID
+    if array.null_count:
+        valid = np.asarray(array.is_valid()).astype(np.uint8)
+    if pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
+        return _string_column(array, valid, strings)
+    if pa.types.is_boolean(array.type) or pa.types.is_timestamp(array.type):
+        array = array.cast(pa.int64())
+    filled = array.fill_null(0) if array.null_count else array
+    return Column(np.ascontiguousarray(filled.to_numpy(zero_copy_only=False)), valid)
+
+
+def _string_column(array: pa.Array, valid: npt.NDArray[np.uint8], strings: pa.Array) -> Column:
+    coded = array.dictionary_encode()
+    texts = coded.dictionary.cast(pa.large_string())
+    codes = np.asarray(coded.indices.fill_null(0)).astype(np.int64)
+    ranks = string_keys(texts, strings)
+    values = ranks[codes] if len(ranks) else np.zeros(len(array), np.int64)
+    return Column(values, valid, texts, codes)
+
+
+def string_keys(texts: pa.Array, strings: pa.Array) -> npt.NDArray[np.int64]:
+    """The keys of strings: twice the number of smaller ones, plus one where it is one of them."""
+    if not len(strings) or not len(texts):
+        return np.zeros(len(texts), np.int64)
+    there = np.asarray(pc.fill_null(pc.index_in(texts, strings), -1)).astype(np.int64)
+    keys = 2 * there + 1
+    strange = np.flatnonzero(there < 0)
+    if len(strange):
+        keys[strange] = 2 * _smaller(texts.take(pa.array(strange)), strings)
+    return keys
+
+
+def _smaller(texts: pa.Array, strings: pa.Array) -> npt.NDArray[np.int64]:
+    """How many of the sorted strings are smaller than each text, none of which is among them."""
+    both = pa.chunked_array([strings, texts]).combine_chunks()
+    order = np.asarray(pc.array_sort_indices(both)).astype(np.int64)
+    own = order < len(strings)
+    before = np.cumsum(own)
+    counts = np.empty(len(both), np.int64)
+    counts[order] = before
+    return counts[len(strings) :]

@@ -1,0 +1,56 @@
+"""The conformance cases on the columnar index: on whole columns, and through its trees."""
+
+import pytest
+
+from tests.conformance.cases import FILES, Case, CaseFile, each_case, read_filter
+from wherecast import Index
+from wherecast.matching.columnar import snapshot
+
+EACH = [
+    pytest.param(file, case, id=f"{file.stem}: {case.name}")
+    for file, case in each_case("reference")
+]
+
+
+@pytest.fixture(params=["columns", "trees"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Which of the two ways of matching is taken, whatever the amount of work."""
+    way: str = request.param
+    monkeypatch.setattr(snapshot, "_PLAIN_MAX", 0 if way == "trees" else 1 << 60)
+    return way
+
+
+@pytest.mark.parametrize(("file", "case"), EACH)
+def test_case(file: CaseFile, case: Case) -> None:
+    schema = file.schema()
+    index = Index(schema, kind="columnar")
+    index.add_all((id_, read_filter(source, schema)) for id_, source in case.filters.items())
+
+    accepted = case.accepted()
+
+    assert index.match([p for p, _ in accepted]).to_pylist() == [ids for _, ids in accepted]
+
+
+@pytest.mark.parametrize("file", [pytest.param(file, id=file.stem) for file in FILES])
+def test_all_filters_of_a_file_at_once(file: CaseFile, way: str) -> None:
+    schema = file.schema()
+    cases = file.cases_for("reference")
+    index = Index(schema, kind="columnar")
+    index.add_all(
+        (f"{number}|{id_}", read_filter(source, schema))
+        for number, case in enumerate(cases)
+        for id_, source in case.filters.items()
+    )
+    expected = [
+        (number, publication, ids)
+        for number, case in enumerate(cases)
+        for publication, ids in case.accepted()
+    ]
+
+    found = index.match([publication for _, publication, _ in expected]).to_pylist()
+
+    own = [
+        [str(i) for i in ids if str(i).startswith(f"{number}|")]
+        for (number, _, _), ids in zip(expected, found, strict=True)
+    ]
+    assert own == [[f"{number}|{id_}" for id_ in ids] for number, _, ids in expected]

@@ -1,0 +1,135 @@
+"""The columnar index against the reference index, and what it costs."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from wherecast import Index, Schema
+from wherecast.language import read_filters
+from wherecast.matching.columnar import snapshot
+from wherecast.matching.columnar.snapshot import Found, Snapshot
+from wherecast.workloads import Workload, alerts, bluedove, mixed, sensors
+
+WORKLOADS = {"bluedove": bluedove, "alerts": alerts, "sensors": sensors, "mixed": mixed}
+
+
+@pytest.fixture
+def trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trees are used for any amount of work."""
+    monkeypatch.setattr(snapshot, "_PLAIN_MAX", 0)
+
+
+def filters_of(workload: Workload, count: int) -> pa.ChunkedArray:
+    return pa.Table.from_batches(workload.filters(count)).column("filter")
+
+
+def publications_of(workload: Workload, count: int) -> pa.RecordBatch:
+    return pa.Table.from_batches(workload.publications(count)).combine_chunks().to_batches()[0]
+
+
+def rows_of(found: Found) -> list[list[int]]:
+    ends = found.offsets.tolist()
+    return [sorted(found.numbers[a:b].tolist()) for a, b in zip(ends, ends[1:], strict=False)]
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_trees_columns_and_reference_agree(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    workload = WORKLOADS[name](seed=3)
+    texts, batch = filters_of(workload, 1_500), publications_of(workload, 120)
+    reference = Index(workload.schema, kind="scan")
+    reference.add_all(enumerate(texts.to_pylist()))
+    expected = reference.match(batch).to_pylist()
+    made = Snapshot.of(read_filters(texts, workload.schema))
+
+    monkeypatch.setattr(snapshot, "_PLAIN_MAX", 1 << 60)
+    assert rows_of(made.match(batch)) == expected
+    monkeypatch.setattr(snapshot, "_PLAIN_MAX", 0)
+    assert rows_of(made.match(batch)) == expected
+
+
+@pytest.mark.usefixtures("trees")
+def test_many_matches_make_room_as_they_come() -> None:
+    schema = Schema.from_dict({"a": "int", "s": "string"})
+    texts = ["a > 0"] * 20_000 + ["s LIKE '%x%'"] * 5_000 + ["a = 1 OR a = 2"] * 5_000
+    batch = pa.record_batch({"a": pa.array([1] * 40, pa.int64()), "s": pa.array(["axb"] * 40)})
+
+    found = Snapshot.of(read_filters(texts, schema)).match(batch)
+
+    assert found.offsets.tolist() == [30_000 * row for row in range(41)]
+    assert rows_of(found)[-1] == list(range(30_000))
+
+
+@pytest.mark.usefixtures("trees")
+def test_more_bounds_than_cells_are_still_exact() -> None:
+    """70,000 different bounds share 65,000 cells; the edges are decided on exact keys."""
+    schema = Schema.from_dict({"a": "int"})
+    count = 70_000
+    texts = [f"a = {2 * value}" for value in range(count)]
+    values = np.array([0, 1, 2, 2 * 34_567, 2 * 34_567 + 1, 2 * count - 2, 2 * count, -5], np.int64)
+
+    found = Snapshot.of(read_filters(texts, schema)).match(pa.record_batch({"a": values}))
+
+    assert rows_of(found) == [[0], [], [1], [34_567], [], [count - 1], [], []]
+
+
+@pytest.mark.usefixtures("trees")
+@pytest.mark.parametrize(
+    ("position", "matched"),
+    [
+        ((45.8, 15.9), True),
+        ((45.8, 375.9), True),  # a whole turn further, the same place
+        ((45.8, 15.90644), True),  # nearly 500 m to the east
+        ((45.8, 15.90646), False),  # a little more
+        ((-45.8, 15.9), False),
+        ((float("nan"), 15.9), False),
+    ],
+)
+def test_a_circle_is_a_box_and_an_exact_check(
+    position: tuple[float, float], matched: bool
+) -> None:
+    schema = Schema.from_dict({"lat": "float", "lon": "float"})
+    made = Snapshot.of(read_filters(["geo_distance(lat, lon, 45.8, 15.9) < 500"], schema))
+    batch = pa.record_batch({"lat": [position[0]], "lon": [position[1]]})
+
+    assert rows_of(made.match(batch)) == [[0] if matched else []]
+
+
+@pytest.mark.usefixtures("trees")
+def test_cost_of_bluedove() -> None:
+    """Blocks read and entries checked are the same on every machine."""
+    workload = bluedove(seed=1)
+    made = Snapshot.of(read_filters(filters_of(workload, 20_000), workload.schema))
+    found = made.match(publications_of(workload, 1_000))
+
+    assert len(made.forest.headers) == 1
+    assert made.forest.nbytes / 20_000 <= 25
+    assert found.inner / 1_000 <= 4
+    assert found.leaf / 1_000 <= 10
+    assert found.checked / 1_000 <= 1
+
+
+def test_filters_without_predicates() -> None:
+    index = Index(Schema.from_dict({"a": "int"}), kind="columnar")
+    index.add_all({"all": "TRUE", "none": "FALSE", "missing": "a IS NULL"})
+
+    assert index.match([{}, {"a": 1}]).to_pylist() == [["all", "missing"], ["all"]]
+
+
+def test_works_without_numba() -> None:
+    program = """
+import sys
+sys.modules["numba"] = None
+import wherecast as wc
+from wherecast.matching.columnar import snapshot
+snapshot._PLAIN_MAX = 0
+index = wc.Index(wc.Schema.from_dict({"a": "int"}))
+index.add("s1", "a > 1")
+print(index.kind, index.match([{"a": 1}, {"a": 2}]).to_pylist())
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "columnar [[], ['s1']]"
