@@ -192,7 +192,7 @@ def _read_string(value: object) -> str:
 def _read_time(value: object) -> int:
     if isinstance(value, datetime):
         if value != value:  # pandas' NaT is a datetime that is no time
-            raise ValueProblem("bad_time", "needs a time, not NaT")
+            raise ValueProblem("wrong_type", "needs a time, not NaT")
         return time_micros(value)
     if not isinstance(value, str):
         raise ValueProblem("wrong_type", f"needs an ISO 8601 time, not {describe(value)}")
