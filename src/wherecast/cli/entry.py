@@ -6,6 +6,7 @@ import traceback
 from collections.abc import Sequence
 
 from wherecast.model import WherecastError
+from wherecast.pipeline.session import SparkFailed
 
 SUCCESS, FAILURE, USAGE = 0, 1, 2
 _INTERRUPTED = 130  # as Typer says it
@@ -47,8 +48,10 @@ def run(arguments: Sequence[str]) -> int:
             return _told(told, USAGE) if told else USAGE
         if isinstance(error, WherecastError):
             return _told(str(error), USAGE)
+        first = next(iter(str(error).strip().splitlines()), "no details")[:300]
+        kind = "Spark failed" if isinstance(error, SparkFailed) else type(error).__name__
         more = "" if debug else "\n(--debug shows where it happened)"
-        return _told(f"{type(error).__name__}: {_gist(error)}{more}", FAILURE)
+        return _told(f"{kind}: {first}{more}", FAILURE)
 
 
 def _told(message: str, code: int) -> int:
@@ -64,12 +67,3 @@ def _usage(error: Exception) -> str:
     if not message:  # without arguments: the help was shown
         return ""
     return f"{message}\nTry '{command} --help'."
-
-
-def _gist(error: Exception) -> str:
-    """The line of an error that says most: of a traceback in it the last one."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    if not lines:
-        return "no details"
-    told = [line for line in lines if "Error: " in line and not line.startswith("at ")]
-    return (told[-1] if "Traceback" in str(error) and told else lines[0])[:300]

@@ -1,6 +1,7 @@
 """The Spark session of commands: local by default, on the loopback only, and quiet."""
 
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -12,6 +13,8 @@ from wherecast.model import ConfigError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+_PYTHON_ERROR = re.compile(r"(\w+\.)*\w+(Error|Exception): (?!An exception was thrown)")
 
 MASTER = "local[*,4]"  # four attempts: a crash of a worker is no end
 
@@ -40,16 +43,26 @@ def spark_session(master: str = MASTER, quiet: bool = True) -> Iterator["SparkSe
         session = _started(master, Path(home), quiet)
         try:
             yield session
+        except Exception as error:
+            if type(error).__module__.partition(".")[0] in ("pyspark", "py4j"):
+                raise SparkFailed(gist(error)) from error  # its text ends with Java
+            raise
         finally:
-            session.stop()
+            with suppress(Exception):  # Java may be gone already
+                session.stop()
             _end_java()
+
+
+class SparkFailed(RuntimeError):
+    """A Spark job that failed, in one line."""
 
 
 def _started(master: str, home: Path, quiet: bool) -> "SparkSession":
     from pyspark.sql import SparkSession
 
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    if master.startswith("local"):
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     log = home / "spark.log"
     try:
         with _stderr_to(log) if quiet else nullcontext():
@@ -57,7 +70,9 @@ def _started(master: str, home: Path, quiet: bool) -> "SparkSession":
             session = builder.config(map=_options(master, home)).getOrCreate()
             session.sparkContext.setLogLevel("ERROR")
     except Exception as error:  # whatever stops Spark, the user needs one line
-        raise ConfigError(f"Spark did not start: {_reason(error, log)}") from error
+        reason = _reason(error, log)
+        _end_java()
+        raise ConfigError(f"Spark did not start: {reason}") from error
     return session
 
 
@@ -93,12 +108,29 @@ def _stderr_to(path: Path) -> Iterator[None]:
 
 
 def _reason(error: Exception, log: Path) -> str:
-    """One line about why Spark did not start."""
-    if "JAVA_GATEWAY_EXITED" in str(error) or "Java gateway" in str(error):
-        said = log.read_text(errors="replace").strip().splitlines() if log.exists() else []
-        why = next((line for line in said if "JAVA" in line or "java" in line), "")
-        return f"Java 17 or newer is needed (set JAVA_HOME); {why}".rstrip("; ")
-    return str(error).strip().splitlines()[0][:300]
+    """One line about why Spark did not start, from its error and from what Java wrote."""
+    said = log.read_text(errors="replace").splitlines() if log.exists() else []
+    for mark, cut in (('Exception in thread "main"', "Exception: "), ("connect to master", ": ")):
+        told = next((line for line in said if mark in line), None)
+        if told is not None:
+            return told.rsplit(cut, 1)[-1]
+    if "gateway process exited" in str(error):
+        return "Java 17 or newer is needed; install it, or set JAVA_HOME to where it is"
+    return gist(error)
+
+
+def gist(error: Exception) -> str:
+    """The line of a Spark error that says most: what Python or, without that, Java said last."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    said = [line for line in lines if _PYTHON_ERROR.match(line)]
+    if said and "No module named" in said[-1]:
+        return f"{said[-1]}: the Python of the Spark workers lacks it; set PYSPARK_PYTHON"
+    if said:
+        return said[-1]
+    java = [line for line in lines if line.startswith((": ", "Caused by: "))]
+    if java:
+        return java[-1].rsplit("Exception: ", 1)[-1]
+    return next((line for line in lines if line), type(error).__name__)
 
 
 def _end_java() -> None:
