@@ -31,7 +31,7 @@ def parse_duration(duration: str | timedelta) -> timedelta:
 
 
 def format_duration(duration: timedelta) -> str:
-    """The shortest text that `parse_duration` reads back, to the millisecond."""
-    millis = duration // timedelta(milliseconds=1)
+    """The shortest text that `parse_duration` reads back, up to the next whole millisecond."""
+    millis = -(-duration // timedelta(milliseconds=1))
     unit = next(unit for unit in ("d", "h", "m", "s", "ms") if millis % _UNITS[unit] == 0)
     return f"{millis // _UNITS[unit]}{unit}"

@@ -41,8 +41,9 @@ class Publication:
 
     def is_valid(self, now: datetime, accepted_at: datetime | None = None) -> bool:
         """Whether it may still be delivered."""
-        end = self.valid_until(accepted_at)
-        return end is None or now < end
+        if self.valid_for is None:
+            return True
+        return now - _start(self.published_at or accepted_at) < self.valid_for
 
     def to_dict(self) -> dict[str, Any]:
         """The publication object that is sent and received."""
@@ -94,9 +95,16 @@ def _end(start: datetime | None, duration: timedelta | None) -> datetime | None:
     """The end of a validity that starts at `start`; None is without end."""
     if duration is None:
         return None
+    try:
+        return _start(start) + duration
+    except OverflowError:  # beyond the year 9999
+        return None
+
+
+def _start(start: datetime | None) -> datetime:
     if start is None:
         raise ConfigError("validity needs the time from which it counts")
-    return start + duration
+    return start
 
 
 def _known() -> str:

@@ -147,6 +147,9 @@ def _attribute(name: str, spec: Any, problems: list[Problem]) -> Attribute | Non
     def wrong(code: str, text: str) -> None:
         problems.append(Problem(code, f"attribute {name}: {text}", name))
 
+    if not isinstance(name, str):
+        wrong("bad_name", "a name is a string")
+        return None
     if isinstance(spec, str):
         spec = {"type": spec}
     if not name or name != name.strip() or any(not part for part in name.split(".")):
@@ -188,7 +191,7 @@ def _bound(spec: Mapping[str, Any], key: str, wrong: Any) -> int | float | None:
     value = spec.get(key)
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not _is_double(value):
         wrong("bad_domain", f"{key} is a finite number, not {describe(value)}")
         return None
     if spec["type"] == "float":
@@ -199,6 +202,14 @@ def _bound(spec: Mapping[str, Any], key: str, wrong: Any) -> int | float | None:
     return int(value)
 
 
+def _is_double(value: float) -> bool:
+    """Whether a double can hold a number, be it rounded."""
+    try:
+        return isfinite(value)
+    except OverflowError:
+        return False
+
+
 def _step(spec: Mapping[str, Any], wrong: Any) -> Decimal | None:
     """A declared step, exact as written."""
     value = spec.get("step")
@@ -206,7 +217,7 @@ def _step(spec: Mapping[str, Any], wrong: Any) -> Decimal | None:
         return None
     try:
         step = Decimal(repr(value)) if not isinstance(value, bool | str) else Decimal("NaN")
-    except InvalidOperation:
+    except (InvalidOperation, ValueError):  # no number, or an int of thousands of digits
         step = Decimal("NaN")
     if not step.is_finite() or step <= 0:
         wrong("bad_domain", f"step is a number above 0, not {describe(value)}")

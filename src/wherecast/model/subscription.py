@@ -30,4 +30,4 @@ class Subscription:
             return True
         if now < self.starts_at:
             return False
-        return self.valid_for is None or now < self.starts_at + self.valid_for
+        return self.valid_for is None or now - self.starts_at < self.valid_for

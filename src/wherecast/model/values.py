@@ -79,12 +79,14 @@ def _zone_micros(zone: str | None, text: str) -> int:
 
 
 def format_time(micros: int) -> str:
-    """The ISO 8601 text of a canonical timestamp, in UTC."""
-    try:
-        moment = EPOCH + timedelta(microseconds=micros)
-    except OverflowError:
-        return f"{micros} µs since 1970"
-    return moment.replace(tzinfo=None).isoformat() + "Z"
+    """The ISO 8601 text of a canonical timestamp, in UTC where its year has four digits."""
+    for zone, hours in (("Z", 0), ("-18:00", -18), ("+18:00", 18)):
+        try:
+            local = EPOCH + timedelta(microseconds=micros, hours=hours)
+        except OverflowError:
+            continue
+        return local.replace(tzinfo=None).isoformat() + zone
+    return f"{micros} µs since 1970"
 
 
 def time_micros(moment: datetime) -> int:

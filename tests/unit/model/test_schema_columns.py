@@ -1,0 +1,75 @@
+import pyarrow as pa
+import pytest
+
+from wherecast import Filter, FilterError
+from wherecast.model import Attribute, Schema, SchemaError
+
+
+def types(schema: Schema) -> dict[str, str]:
+    return {attribute.name: attribute.type for attribute in schema}
+
+
+def test_arrow_columns() -> None:
+    schema = Schema.from_arrow(
+        pa.schema(
+            {
+                "a": pa.int8(), "b": pa.uint64(), "c": pa.float16(), "d": pa.float32(),
+                "e": pa.float64(), "f": pa.bool_(), "g": pa.string(), "h": pa.large_string(),
+                "i": pa.string_view(), "j": pa.dictionary(pa.int32(), pa.string()),
+                "k": pa.timestamp("s"), "l": pa.timestamp("ns", tz="Europe/Zagreb"),
+            }
+        )
+    )  # fmt: skip
+    assert types(schema) == {
+        "a": "int", "b": "int", "c": "float", "d": "float", "e": "float", "f": "bool",
+        "g": "string", "h": "string", "i": "string", "j": "string",
+        "k": "timestamp", "l": "timestamp",
+    }  # fmt: skip
+    assert not schema.open
+    assert not any(attribute.has_domain for attribute in schema)
+
+
+def test_arrow_structs_get_dotted_names() -> None:
+    inner = pa.struct({"id": pa.string(), "place": pa.struct({"lat": pa.float64()})})
+    schema = Schema.from_arrow(pa.schema({"sensor": inner, "n": pa.int64()}))
+    assert types(schema) == {"sensor.id": "string", "sensor.place.lat": "float", "n": "int"}
+
+
+def test_other_arrow_columns_are_kept_by_name_and_type() -> None:
+    schema = Schema.from_arrow(pa.schema({"a": pa.int64(), "l": pa.list_(pa.int64())}))
+    assert types(schema) == {"a": "int"}
+    assert list(schema.unsupported) == ["l"]
+    with pytest.raises(FilterError, match=r"l has type list<.*>, which filters cannot use"):
+        Filter("l = 5", schema)
+
+
+def test_two_columns_of_one_name_are_refused() -> None:
+    with pytest.raises(SchemaError, match=r"two columns are named sensor\.id"):
+        Schema.from_arrow(
+            pa.schema({"sensor": pa.struct({"id": pa.string()}), "sensor.id": pa.int64()})
+        )
+
+
+def test_spark_columns_without_a_session() -> None:
+    spark = pytest.importorskip("pyspark.sql.types")
+    fields = {
+        "a": spark.ByteType(), "b": spark.ShortType(), "c": spark.IntegerType(),
+        "d": spark.LongType(), "e": spark.FloatType(), "f": spark.DoubleType(),
+        "g": spark.BooleanType(), "h": spark.StringType(), "i": spark.VarcharType(5),
+        "j": spark.TimestampType(), "k": spark.TimestampNTZType(),
+        "l": spark.ArrayType(spark.LongType()), "m": spark.BinaryType(),
+    }  # fmt: skip
+    place = spark.StructType([spark.StructField("lat", spark.DoubleType())])
+    listed = [spark.StructField(name, type_) for name, type_ in fields.items()]
+    schema = Schema.from_spark(spark.StructType([*listed, spark.StructField("at", place)]))
+    assert types(schema) == {
+        "a": "int", "b": "int", "c": "int", "d": "int", "e": "float", "f": "float", "g": "bool",
+        "h": "string", "i": "string", "j": "timestamp", "k": "timestamp", "at.lat": "float",
+    }  # fmt: skip
+    assert schema.unsupported == {"l": "array<bigint>", "m": "binary"}
+
+
+def test_attributes_from_columns_have_no_domain() -> None:
+    schema = Schema.from_arrow(pa.schema({"x": pa.float64()}))
+    assert schema.attributes == (Attribute("x", "float"),)
+    assert schema.read({"x": float("nan")}).keys() == {"x"}
