@@ -65,7 +65,7 @@ class Filters:
         return len(self._compiled)
 
     def __repr__(self) -> str:
-        return f"Filters({len(self)} filters, {len(self._rejected)} rejected)"
+        return f"Filters(filters={len(self)}, rejected={len(self._rejected)})"
 
     @property
     def keep(self) -> tuple[str, ...]:
