@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from wherecast.model import PublicationError as PublicationError
     from wherecast.model import Schema as Schema
     from wherecast.model import SchemaError as SchemaError
+    from wherecast.model import SnapshotError as SnapshotError
     from wherecast.model import Subscription as Subscription
     from wherecast.model import WherecastError as WherecastError
 
@@ -36,6 +37,7 @@ _HOMES = {
         "PublicationError",
         "Schema",
         "SchemaError",
+        "SnapshotError",
         "Subscription",
         "WherecastError",
     ),

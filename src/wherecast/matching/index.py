@@ -1,6 +1,7 @@
 """The public index: filters by id, matched against batches of publications."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal, Protocol
 
 import pyarrow as pa
@@ -143,6 +144,30 @@ class Index:
     def stats(self) -> dict[str, Any]:
         """Figures about the index."""
         return {"kind": self.kind, "filters": len(self), **self._engine.stats()}
+
+    def save(self, path: str | Path) -> str:
+        """Writes the index to a file, whole or not at all; returns its content id.
+
+        Raises:
+            ConfigError: this kind of index has no file.
+            SnapshotError: the file cannot be written.
+        """
+        if not isinstance(self._engine, ColumnarIndex):
+            raise ConfigError(f"an index of kind {self.kind} cannot be saved; columnar can")
+        return self._engine.save(Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Index":
+        """The index in a file. The file is mapped, not read, and must stay as it is.
+
+        Raises:
+            SnapshotError: it is missing, damaged, or of a newer format.
+        """
+        engine, schema, id_type = ColumnarIndex.load(Path(path))
+        made = cls.__new__(cls)
+        made.schema, made.kind, made._engine = schema, "columnar", engine
+        made._id_type = id_type if len(engine) else None
+        return made
 
     def _valid(self, publications: Any) -> Decoded:
         if isinstance(publications, Mapping):

@@ -18,7 +18,7 @@ class Matches:
     Attributes:
         offsets: int64, one more than publications; row i is `indices[offsets[i]:offsets[i + 1]]`.
         indices: int32, positions in `ids`, within a row in no order.
-        ids: the ids of the filters, sorted.
+        ids: the ids of the filters, in no order.
     """
 
     offsets: npt.NDArray[np.int64]
@@ -35,18 +35,13 @@ class Matches:
 
     def to_pylist(self) -> list[list[Id]]:
         """The ids per publication, sorted."""
-        found = [self.ids[number] for number in self._sorted().tolist()]
-        ends = self.offsets.tolist()
-        return [found[start:end] for start, end in pairwise(ends)]
-
-    def _sorted(self) -> npt.NDArray[np.int32]:
-        """The indices, ascending within each row."""
-        rows = np.repeat(np.arange(len(self)), self.counts)
-        return self.indices[np.lexsort((self.indices, rows))]
+        ids = self.ids if len(self.indices) < len(self.ids) else list(self.ids)
+        found = [ids[number] for number in self.indices.tolist()]
+        return [sorted(found[start:end]) for start, end in pairwise(self.offsets.tolist())]
 
     def to_arrow(self) -> pa.ListArray:
-        """The ids per publication as an Arrow list array, sorted."""
-        ids = pa.array(self.ids) if len(self.ids) else pa.array([], pa.string())
-        values = ids.take(pa.array(self._sorted()))
+        """The ids per publication as an Arrow list array."""
+        ids = pa.array(list(self.ids)) if len(self.ids) else pa.array([], pa.string())
+        values = ids.take(pa.array(self.indices))
         offsets = pa.array(self.offsets.astype(np.int64))
         return pa.LargeListArray.from_arrays(offsets, values)

@@ -7,6 +7,7 @@ from wherecast.model.errors import (
     Problem,
     PublicationError,
     SchemaError,
+    SnapshotError,
     WherecastError,
 )
 from wherecast.model.limits import DEFAULT_LIMITS, Limits
@@ -26,6 +27,7 @@ __all__ = [
     "PublicationError",
     "Schema",
     "SchemaError",
+    "SnapshotError",
     "Subscription",
     "Type",
     "Value",

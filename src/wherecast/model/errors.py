@@ -4,7 +4,8 @@
     ├── SchemaError        whoever wrote the schema
     ├── FilterError        whoever wrote the filter
     ├── PublicationError   whoever sent the publication
-    └── ConfigError        whoever runs or calls Wherecast
+    ├── ConfigError        whoever runs or calls Wherecast
+    └── SnapshotError      whoever keeps the file of an index
 
 Errors carry fields; their text is made from the fields.
 """
@@ -78,3 +79,7 @@ class FilterError(WherecastError):
 
 class ConfigError(WherecastError):
     """A setting, an argument or an installation that cannot work."""
+
+
+class SnapshotError(WherecastError):
+    """The file of an index that is missing, damaged, or written by a newer version."""

@@ -89,6 +89,16 @@ class Snapshot:
         entries = entries_of(boxed, whole)
         return build(entries, boxed, self.is_float, self.filters, extra, whole)
 
+    @property
+    def has_trees(self) -> bool:
+        """Whether there is a forest, or one could be built."""
+        return "forest" in self.__dict__ or find_spec("numba") is not None
+
+    @property
+    def forest_bytes(self) -> int:
+        """The bytes of the trees, 0 where they were not needed yet."""
+        return self.forest.nbytes if "forest" in self.__dict__ else 0
+
     def match(self, batch: pa.RecordBatch) -> Found:
         """The filters that each publication of a batch satisfies."""
         columns = columns_of(batch, self.table.attributes, self.table.strings)

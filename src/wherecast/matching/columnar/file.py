@@ -1,0 +1,110 @@
+"""The file of an index: a header, then arrays at multiples of 64 bytes, mapped when it is loaded.
+
+    magic (16 bytes) · format (uint32) · header bytes (uint32) · digest of the header (32 bytes)
+    header: JSON with the schema, the figures, and name, type, shape, place and digest of each array
+    arrays
+
+Loading checks the magic, the format and the header's digest; it reads no array. `check` reads all.
+The content id is the digest of the header, which holds the digests of everything else: the same
+filters give the same id.
+"""
+
+import json
+import os
+import struct
+import tempfile
+from collections.abc import Mapping
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from wherecast.model import SnapshotError
+
+MAGIC = b"wherecast index\n"
+FORMAT = 1
+_ALIGN = 64
+_PREFIX = struct.Struct("<16sII32s")
+_HEADER_BYTES_MAX = 1 << 30
+
+Arrays = Mapping[str, npt.NDArray[Any]]
+
+
+def write_file(path: Path, figures: dict[str, Any], arrays: Arrays) -> str:
+    """Writes figures and arrays, whole or not at all; returns the content id."""
+    listed: dict[str, list[Any]] = {}
+    place = 0
+    for name, array in arrays.items():
+        flat = np.ascontiguousarray(array)
+        listed[name] = [flat.dtype.str, list(flat.shape), place, flat.nbytes, _digest(flat)]
+        place += -(-flat.nbytes // _ALIGN) * _ALIGN
+    header = json.dumps({**figures, "arrays": listed}).encode()
+    digest = blake2b(header, digest_size=32).digest()
+    start = _start(len(header))
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        with os.fdopen(handle, "wb") as out:
+            out.write(_PREFIX.pack(MAGIC, FORMAT, len(header), digest) + header)
+            for name, array in arrays.items():
+                out.seek(start + listed[name][2])
+                out.write(np.ascontiguousarray(array).data.cast("B") if array.size else b"")
+            out.truncate(start + place)
+            out.flush()
+            os.fsync(out.fileno())
+        os.replace(temporary, path)
+    except OSError as error:
+        raise SnapshotError(f"{path}: cannot be written: {error.strerror}") from None
+    return digest.hex()
+
+
+def map_file(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]], str]:
+    """The figures, the mapped arrays and the content id of a file.
+
+    Raises:
+        SnapshotError: it is missing, of a newer format, cut off, or its header is damaged.
+    """
+    try:
+        raw: npt.NDArray[np.uint8] = np.memmap(path, np.uint8, "r")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "is empty"
+        raise SnapshotError(f"{path}: {reason.lower()}") from None
+    if len(raw) < _PREFIX.size or raw[: len(MAGIC)].tobytes() != MAGIC:
+        raise SnapshotError(f"{path}: is not the file of an index")
+    _, format_, size, digest = _PREFIX.unpack(raw[: _PREFIX.size].tobytes())
+    if format_ > FORMAT:
+        message = f"{path}: has format {format_}, this version reads up to {FORMAT}"
+        raise SnapshotError(f"{message}; a newer Wherecast wrote it")
+    header = raw[_PREFIX.size : _PREFIX.size + size].tobytes()
+    if size > _HEADER_BYTES_MAX or blake2b(header, digest_size=32).digest() != digest:
+        raise SnapshotError(f"{path}: its header is damaged")
+    figures = json.loads(header)
+    start = _start(size)
+    arrays = {}
+    for name, (dtype, shape, place, count, _) in figures["arrays"].items():
+        if start + place + count > len(raw):
+            raise SnapshotError(f"{path}: is cut off in the array {name}")
+        part = raw[start + place : start + place + count]
+        arrays[name] = part.view(dtype).reshape(shape)
+    return figures, arrays, digest.hex()
+
+
+def damaged(path: Path) -> list[str]:
+    """The names of the arrays whose content is not what was written; reads the whole file.
+
+    Raises:
+        SnapshotError: the file cannot even be mapped.
+    """
+    figures, arrays, _ = map_file(path)
+    return [name for name, array in arrays.items() if _digest(array) != figures["arrays"][name][4]]
+
+
+def _start(header_bytes: int) -> int:
+    """Where the arrays begin."""
+    return -(-(_PREFIX.size + header_bytes) // _ALIGN) * _ALIGN
+
+
+def _digest(array: npt.NDArray[Any]) -> str:
+    flat = np.ascontiguousarray(array)
+    return blake2b(flat.data.cast("B") if flat.size else b"", digest_size=16).hexdigest()

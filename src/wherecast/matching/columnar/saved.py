@@ -1,0 +1,200 @@
+"""A run as figures and flat arrays, and back: what a file of an index holds."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from wherecast.language.filter import read_expression
+from wherecast.language.table import Distances, PredicateTable
+from wherecast.language.write import write
+from wherecast.matching.columnar.cells import Quantiser
+from wherecast.matching.columnar.forest import Forest
+from wherecast.matching.columnar.later import LaterRows
+from wherecast.matching.columnar.predicates import Predicates
+from wherecast.matching.columnar.runs import Run
+from wherecast.matching.columnar.snapshot import Snapshot
+from wherecast.matching.matches import Id
+from wherecast.model import DEFAULT_LIMITS, Attribute, Schema, Type
+
+Arrays = dict[str, npt.NDArray[Any]]
+_TABLE = (
+    "conjunction_offsets",
+    "predicate_offsets",
+    "attribute",
+    "kind",
+    "low",
+    "high",
+    "set_keys",
+)
+_FOREST = ("headers", "directory", "groups", "blocks", "numbers", "sources")
+
+
+class Strings(Sequence[str]):
+    """Strings in an Arrow array; sorted ones can be searched."""
+
+    def __init__(self, array: pa.Array) -> None:
+        self.array = array
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.array.to_pylist())
+
+    def __getitem__(self, place: Any) -> Any:
+        found = self.array[place]
+        return found.to_pylist() if isinstance(place, slice) else found.as_py()
+
+
+class Numbers(Sequence[int]):
+    """Sorted ints in an array."""
+
+    def __init__(self, array: npt.NDArray[np.int64]) -> None:
+        self.array = array
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.array.tolist())
+
+    def __getitem__(self, place: Any) -> Any:
+        return self.array[place].tolist()
+
+
+class Leaves(Sequence[Any]):
+    """Predicates as texts, read when they are asked for."""
+
+    def __init__(self, texts: pa.Array, schema: Schema) -> None:
+        self._texts = texts
+        self._read = lru_cache(maxsize=65_536)(
+            lambda text: read_expression(text, schema, DEFAULT_LIMITS)
+        )
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._read(self._texts[place].as_py())
+
+
+def taken_apart(run: Run, schema: Schema) -> tuple[dict[str, Any], Arrays]:
+    """The figures and arrays of a run without hidden filters."""
+    snapshot, table = run.snapshot, run.snapshot.table
+    arrays: Arrays = {f"table.{name}": getattr(table, name) for name in _TABLE}
+    arrays |= {
+        f"table.distances.{f.name}": getattr(table.distances, f.name) for f in fields(Distances)
+    }
+    for name, texts in (
+        ("table.strings", table.strings),
+        ("table.patterns", [write(leaf) for leaf in table.patterns]),
+        ("table.residuals", [write(leaf) for leaf in table.residuals]),
+        ("texts", list(run.texts)),
+    ):
+        _put_strings(arrays, name, texts)
+    for name, predicates in (("plain", snapshot.plain), ("boxed", snapshot.boxed)):
+        arrays |= {f"{name}.{f.name}": getattr(predicates, f.name) for f in fields(Predicates)}
+    arrays |= {"later.offsets": snapshot.later.offsets, "later.rows": snapshot.later.rows}
+    arrays |= {"filters": snapshot.filters}
+    forest = snapshot.forest if snapshot.has_trees else None
+    if forest is not None:
+        arrays |= {f"forest.{name}": getattr(forest, name) for name in _FOREST}
+        for slot, cells in enumerate(forest.quantisers):
+            arrays |= {f"cells.{slot}.bounds": cells.bounds, f"cells.{slot}.table": cells.table}
+    is_text = bool(len(run.ids)) and isinstance(run.ids[0], str)
+    if is_text:
+        _put_strings(arrays, "ids", list(run.ids))
+    else:
+        arrays["ids"] = np.array(list(run.ids), np.int64)
+    figures = {
+        "schema": schema.to_dict(),
+        "open": schema.open,
+        "unsupported": dict(schema.unsupported),
+        "ids": "string" if is_text else "int",
+        "attributes": [[a.name, a.type] for a in table.attributes],
+        "shapes": table.shapes,
+        "cells": forest and [[q.exact, q.origin.hex(), q.scale.hex()] for q in forest.quantisers],
+    }
+    return figures, arrays
+
+
+def put_together(figures: dict[str, Any], arrays: Arrays) -> tuple[Run, Schema]:
+    """The run and the schema of figures and arrays; large arrays stay where they are."""
+    plain = Schema.from_dict(figures["schema"], figures["open"]) if figures["schema"] else Schema(
+        (), figures["open"])  # fmt: skip
+    schema = Schema(plain.attributes, plain.open, figures["unsupported"])
+    table = PredicateTable(
+        attributes=tuple(_attribute(schema, name, kind) for name, kind in figures["attributes"]),
+        **{name: arrays[f"table.{name}"] for name in _TABLE},
+        strings=_get_strings(arrays, "table.strings"),
+        patterns=Leaves(_get_strings(arrays, "table.patterns"), schema),  # type: ignore[arg-type]
+        distances=Distances(**_under(arrays, "table.distances.")),
+        residuals=Leaves(_get_strings(arrays, "table.residuals"), schema),  # type: ignore[arg-type]
+        rejected=(),
+        shapes=figures["shapes"],
+    )
+    snapshot = Snapshot(
+        table,
+        Predicates(**_under(arrays, "plain.")),
+        Predicates(**_under(arrays, "boxed.")),
+        LaterRows(arrays["later.offsets"], arrays["later.rows"]),
+        arrays["filters"],
+    )
+    if figures["cells"] is not None:
+        snapshot.__dict__["forest"] = _forest(figures, arrays)  # what building would give
+    ids: Sequence[Id] = (
+        Strings(_get_strings(arrays, "ids"))
+        if figures["ids"] == "string"
+        else Numbers(arrays["ids"])
+    )
+    return Run(ids, Strings(_get_strings(arrays, "texts")), snapshot), schema
+
+
+def _forest(figures: dict[str, Any], arrays: Arrays) -> Forest:
+    quantisers = tuple(
+        Quantiser(
+            arrays[f"cells.{slot}.bounds"].copy(),  # small, and kernels want arrays of their own
+            exact,
+            arrays[f"cells.{slot}.table"].copy(),
+            float.fromhex(origin),
+            float.fromhex(scale),
+        )
+        for slot, (exact, origin, scale) in enumerate(figures["cells"])
+    )
+    parts = _under(arrays, "forest.")
+    parts["directory"], parts["groups"] = parts["directory"].copy(), parts["groups"].copy()
+    return Forest(quantisers, **parts)
+
+
+def _attribute(schema: Schema, name: str, type_: Type) -> Attribute:
+    declared = schema.find(name)
+    same = declared is not None and (declared.name, declared.type) == (name, type_)
+    return declared if declared is not None and same else Attribute(name, type_)
+
+
+def _under(arrays: Mapping[str, npt.NDArray[Any]], prefix: str) -> dict[str, Any]:
+    """The arrays whose names start with a prefix, by the rest of their names."""
+    return {n[len(prefix) :]: array for n, array in arrays.items() if n.startswith(prefix)}
+
+
+def _put_strings(arrays: Arrays, name: str, texts: Any) -> None:
+    column = texts if isinstance(texts, pa.Array) else pa.array(texts, pa.large_string())
+    column = pa.concat_arrays([column.cast(pa.large_string())])
+    _, offsets, data = column.buffers()
+    size = len(column) + 1
+    arrays[f"{name}.offsets"] = (
+        np.frombuffer(offsets, np.int64, size) if len(column) else np.zeros(1, np.int64)
+    )
+    end = int(arrays[f"{name}.offsets"][-1])
+    arrays[f"{name}.data"] = np.frombuffer(data, np.uint8, end) if end else np.zeros(0, np.uint8)
+
+
+def _get_strings(arrays: Arrays, name: str) -> pa.Array:
+    offsets, data = arrays[f"{name}.offsets"], arrays[f"{name}.data"]
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
+    return pa.LargeStringArray.from_buffers(len(offsets) - 1, *buffers[1:])
