@@ -8,8 +8,6 @@ from wherecast.language.geo import haversine_metres
 from wherecast.language.keys import value_of
 from wherecast.language.normal import Conjunction, NormalForm
 
-NAN = float("nan")
-
 
 def holds(form: NormalForm, row: dict[str, Any]) -> bool:
     """Whether some conjunction of a normal form holds on a canonical row."""
@@ -95,7 +93,8 @@ def residual_holds(leaf: Any, row: dict[str, Any]) -> bool:
         latitude, longitude = row.get(leaf.latitude.name), row.get(leaf.longitude.name)
         if latitude is None or longitude is None:
             return False
-        return _operator(leaf.operator, _metres(leaf, latitude, longitude), leaf.metres)
+        metres = haversine_metres(latitude, longitude, leaf.point)
+        return _operator(leaf.operator, metres, leaf.metres)
     left, right = row.get(leaf.left.name), row.get(leaf.right.name)
     if left is None or right is None:
         return False
@@ -104,13 +103,6 @@ def residual_holds(leaf: Any, row: dict[str, Any]) -> bool:
     if float in (type(left), type(right)):
         left, right = float(left), float(right)
     return _operator(leaf.operator, left, right)
-
-
-def _metres(leaf: Distance, latitude: float, longitude: float) -> float:
-    try:
-        return haversine_metres(latitude, longitude, leaf.point)
-    except (ValueError, OverflowError):
-        return NAN
 
 
 def _operator(operator: str, left: Any, right: Any) -> bool:

@@ -69,6 +69,7 @@ def test_domains_and_steps_change_nothing(column: tuple[Schema, list[str]]) -> N
         pytest.param([f"s LIKE '{v}%' AND s LIKE 'a%'" for v in "abc"], id="a pattern twice"),
         pytest.param([r"s = '\ud800'", "s = 'a'", "s = 'b'"], id="half a character"),
         pytest.param([f"t > '2026-0{v}-30'" for v in (1, 2, 3, 4)], id="an impossible day"),
+        pytest.param([f"t = DATE '2026-05-0{v}'" for v in ("1", "2", "3 12:00")], id="dates"),
         pytest.param([f"x > {v}L" for v in range(4)], id="numbers with a suffix"),
         pytest.param([f"x > {v} -- 5" for v in range(4)], id="a comment"),
         pytest.param([f"x > /* 'a' */ {v}" for v in range(4)], id="a comment inside"),
@@ -86,6 +87,7 @@ def test_domains_and_steps_change_nothing(column: tuple[Schema, list[str]]) -> N
         pytest.param([f"\xa0[a,=,{v}]" for v in range(4)], id="triples after a wide space"),
         pytest.param([f"s = 'a\x1f{v}'" for v in range(4)], id="the mark of the cut"),
         pytest.param(["a > 1", "", "a >", "a > 2", "b > 2"], id="nothing and nonsense"),
+        pytest.param(["s = '\ud800'", "s = 'a'", "s = 'b'"], id="no text that Arrow can hold"),
     ],
 )
 def test_known_traps(texts: list[str]) -> None:

@@ -297,8 +297,9 @@ def check_pattern(pattern: Pattern, limits: Limits, position: int | None = None)
     """Refuses a LIKE pattern that is malformed or has too many wildcards."""
     if pattern.kind not in ("like", "ilike"):
         return
+    text = pattern.text.lower() if pattern.kind == "ilike" else pattern.text
     try:
-        wildcards = count_wildcards(pattern.text, pattern.escape)
+        wildcards = count_wildcards(text, pattern.escape)
     except PatternProblem as problem:
         raise FilterError(str(problem), position) from None
     if wildcards > limits.pattern_wildcards_max:

@@ -9,7 +9,7 @@ from typing import Literal
 from wherecast.language.expression import Constant
 from wherecast.model import Attribute, FilterError, parse_time
 
-LiteralKind = Literal["number", "string", "bool", "null", "time"]
+LiteralKind = Literal["number", "string", "bool", "null", "time", "date"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,7 @@ class Word:
 
 
 _DOUBLE_MAX = Decimal(float_info.max)
+_TINY = Decimal("1e-400")  # stands for all that are nearer to 0: no value or step lies between
 ReadConstant = Callable[[Attribute, Word], Constant]
 
 _TYPE_WORDS = {
@@ -45,9 +46,11 @@ def number(word: Word) -> Decimal:
         value = Decimal(word.text)
     except InvalidOperation:
         raise FilterError(f"{word.text} is not a number", word.position) from None
-    if not value.is_finite() or abs(value) > _DOUBLE_MAX:
+    if not value.is_finite() or value.copy_abs() > _DOUBLE_MAX:
         raise FilterError(f"{_cut(word.text)} is out of range", word.position)
-    return -value if word.negative else value
+    if value.adjusted() < _TINY.adjusted():
+        value = _TINY if value else Decimal(0)
+    return value.copy_negate() if word.negative else value
 
 
 def read_constant(attribute: Attribute, word: Word) -> Constant:
@@ -70,7 +73,10 @@ def read_constant(attribute: Attribute, word: Word) -> Constant:
         return word.text == "true"
     exact = number(word)
     if attribute.grid is not None:
-        return attribute.grid.round(exact)
+        try:
+            return attribute.grid.round(exact)
+        except OverflowError:
+            raise FilterError(f"{_cut(word.text)} is out of range", word.position) from None
     if attribute.type == "int":
         return int(exact) if exact == exact.to_integral_value() else exact
     value = float(exact)
@@ -80,10 +86,13 @@ def read_constant(attribute: Attribute, word: Word) -> Constant:
 
 
 def _time(attribute: Attribute, word: Word) -> int:
-    if word.kind not in ("string", "time"):
+    if word.kind not in ("string", "time", "date"):
         raise mismatch(attribute, word)
+    text = word.text.strip()
+    if word.kind == "date":  # as Spark, which leaves the time of day in it unread
+        text = text[:10] if text[10:11] in ("T", " ") else text
     try:
-        return parse_time(word.text)
+        return parse_time(text)
     except ValueError as error:
         raise FilterError(str(error), word.position) from None
 

@@ -5,7 +5,6 @@ patterns, one function per kind of predicate, and Kleene's three-valued AND, OR 
 """
 
 from collections.abc import Callable, Mapping
-from math import isfinite
 from operator import contains as _contains
 from typing import Any
 
@@ -129,8 +128,6 @@ def _distance(leaf: Distance, row: Row) -> Verdict:
     latitude, longitude = seen(leaf.latitude, row), seen(leaf.longitude, row)
     if latitude is None or longitude is None:
         return None
-    if not (isfinite(latitude) and isfinite(longitude)):
-        return COMPARISONS[leaf.operator](float("nan"), leaf.metres)
     metres = haversine_metres(latitude, longitude, leaf.point)
     return COMPARISONS[leaf.operator](metres, leaf.metres)
 

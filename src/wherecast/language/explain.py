@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from wherecast.language.evaluate import Row, evaluate
+from wherecast.language.evaluate import Row, evaluate, seen
 from wherecast.language.expression import Distance, Expression, attributes_of, predicates
 from wherecast.language.geo import haversine_metres
 from wherecast.language.write import literal, write
@@ -69,10 +69,11 @@ def _seen(leaf: Any, row: Row) -> dict[str, Any]:
     for attribute in attributes_of(leaf):
         value = row.get(attribute.name)
         found[attribute.name] = None if value is None else literal(attribute, value)
-    if isinstance(leaf, Distance) and None not in found.values():
-        latitude, longitude = (float(row[a.name]) for a in attributes_of(leaf))
-        metres = haversine_metres(latitude, longitude, leaf.point)
-        found["distance"] = f"{metres:.1f} m"
+    if isinstance(leaf, Distance):
+        latitude, longitude = seen(leaf.latitude, row), seen(leaf.longitude, row)
+        if latitude is not None and longitude is not None:
+            metres = haversine_metres(latitude, longitude, leaf.point)
+            found["distance"] = f"{metres:.1f} m"
     return found
 
 

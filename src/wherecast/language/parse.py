@@ -1,5 +1,7 @@
 """The text of a WHERE clause as a sqlglot tree, with its cost bounded before it is parsed."""
 
+import sys
+
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError, TokenError
@@ -8,6 +10,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from wherecast.model import FilterError, Limits
 
 _SPARK = Dialect.get_or_raise("spark")
+_FRAMES_PER_LEVEL = 40  # parentheses take 20, a NOT before them 9
 _PREFIXES = (TokenType.NOT, TokenType.DASH)
 _FULL_WIDTH = {chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}
 
@@ -31,7 +34,7 @@ def parse(text: str, limits: Limits) -> exp.Expression:
     tokens = _merged(text, tokens)
     _check_cost(tokens, limits)
     try:
-        trees = _SPARK.parser().parse(tokens, text)
+        trees = _parse_deeply(tokens, text, limits)
     except ParseError as error:
         raise _parse_error(text, tokens, error) from None
     except RecursionError:
@@ -42,6 +45,19 @@ def parse(text: str, limits: Limits) -> exp.Expression:
     tree = trees[0]
     assert isinstance(tree, exp.Expression)
     return tree
+
+
+def _parse_deeply(tokens: list[Token], text: str, limits: Limits) -> list[exp.Expr | None]:
+    """The trees of a text; where Python's limit is too low for its nesting, with a higher one."""
+    try:
+        return _SPARK.parser().parse(tokens, text)
+    except RecursionError:
+        before = sys.getrecursionlimit()
+    sys.setrecursionlimit(before + limits.filter_depth_max * _FRAMES_PER_LEVEL)
+    try:
+        return _SPARK.parser().parse(tokens, text)
+    finally:
+        sys.setrecursionlimit(before)
 
 
 def _merged(text: str, tokens: list[Token]) -> list[Token]:

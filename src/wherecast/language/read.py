@@ -1,6 +1,7 @@
 """A column of filters as a predicate table."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -27,10 +28,11 @@ def read_filters(
     """
     column = _column(texts)
     builder = TableBuilder(schema, len(column))
+    given = column if isinstance(texts, pa.Array | pa.ChunkedArray) else texts
     if len(column) <= _ALONE_MAX:
         plain = column.to_pylist()
-        for row, text in enumerate(plain):
-            read_alone(row, text, schema, limits, builder)
+        for row in range(len(column)):
+            read_alone(row, _text(given[row]), schema, limits, builder)
         return builder.finish(len({shape_key(text) for text in plain}))
     parts = cut(column, builder.string, limits.filter_text_bytes_max)
     order = np.argsort(parts.shapes, kind="stable")
@@ -43,7 +45,7 @@ def read_filters(
                 starts = parts.starts[rows]
                 alone = read_shape(shape, rows, starts, parts.literals, builder, limits)
         for row in alone.tolist():
-            read_alone(row, column[row].as_py(), schema, limits, builder)
+            read_alone(row, _text(given[row]), schema, limits, builder)
     return builder.finish(parts.count)
 
 
@@ -65,4 +67,19 @@ def _column(texts: pa.Array | pa.ChunkedArray | Sequence[str | None]) -> pa.Arra
         texts = texts.combine_chunks()
     if isinstance(texts, pa.Array):
         return texts if pa.types.is_large_string(texts.type) else texts.cast(pa.large_string())
-    return pa.array(texts, pa.large_string())
+    try:
+        return pa.array(texts, pa.large_string())
+    except (UnicodeEncodeError, pa.ArrowException):  # something in it is no text: read it alone
+        return pa.array([text if _is_text(text) else None for text in texts], pa.large_string())
+
+
+def _text(given: Any) -> Any:
+    return given.as_py() if isinstance(given, pa.Scalar) else given
+
+
+def _is_text(given: object) -> bool:
+    """Whether Arrow can hold it as a string."""
+    try:
+        return isinstance(given, str) and given.encode() is not None
+    except UnicodeEncodeError:
+        return False

@@ -36,10 +36,11 @@ class Unfit(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """The place of a constant: its number in the text, and its sign."""
+    """The place of a constant: its number in the text, its sign, and whether it is a DATE."""
 
     number: int
-    negative: bool
+    negative: bool = False
+    date: bool = False
 
 
 def slots_of(leaf: Predicate) -> list[Slot]:
@@ -99,7 +100,7 @@ class Columns:
         if attribute.type == "float":
             return float_keys(self.floats(slot))
         if attribute.type == "timestamp":
-            return self._times(self.strings(slot))
+            return self._times(self.strings(slot), slot.date)
         places = self._places(slot)
         whole = self._literals.ints[places]
         if (self._literals.floats[places] != whole).any() and attribute.type == "int":
@@ -115,18 +116,23 @@ class Columns:
         assert grid is not None
         distinct, back = np.unique(self.floats(slot), return_inverse=True)
         finite = np.where(np.isfinite(distinct), distinct, 0.0)
-        rounded = [grid.round(value) for value in finite.tolist()]
+        try:
+            rounded = [grid.round(value) for value in finite.tolist()]
+        except OverflowError:
+            raise Unfit from None
         if attribute.type == "int":
             if any(abs(value) > 2**62 for value in rounded):
                 raise Unfit
             return np.array(rounded, np.int64)[back]
         return float_keys(np.array(rounded, np.float64))[back]
 
-    def _times(self, numbers: Ints) -> Ints:
+    def _times(self, numbers: Ints, dates: bool) -> Ints:
         """The microseconds of time texts, all at once where they are of the usual form."""
         distinct, back = np.unique(numbers, return_inverse=True)
         texts = [self.builder.string_at(number) for number in distinct.tolist()]
         micros, valid = read_times(texts)
+        if dates:
+            valid &= np.array([len(text) == 10 for text in texts])
         self.require(valid[back])
         return micros[back]
 

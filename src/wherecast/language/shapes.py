@@ -40,7 +40,7 @@ _FITTING: dict[Type, tuple[str, ...]] = {
     "int": ("number",),
     "float": ("number",),
     "string": ("string",),
-    "timestamp": ("string", "time"),
+    "timestamp": ("string", "time", "date"),
     "bool": (),
 }
 
@@ -63,7 +63,7 @@ def compile_shape(text: str, schema: Schema, limits: Limits) -> Shape | None:
         if word.position not in places or word.kind not in _FITTING[attribute.type]:
             raise Unfit
         used.add(places[word.position])
-        return Slot(places[word.position], word.negative)  # type: ignore[return-value]
+        return Slot(places[word.position], word.negative, word.kind == "date")  # type: ignore[return-value]
 
     try:
         expression = Binder(schema, limits, constant).bind(parse(text, limits))

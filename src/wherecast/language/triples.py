@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
-from math import isfinite
+from operator import index
 from typing import Any, Literal
 
 from wherecast.language.bind import check_pattern
@@ -57,9 +57,10 @@ for _kind, _names in {
     _OPERATORS.update(dict.fromkeys(_names, ("pattern", _kind)))
 _UNDECLARED: dict[str, Type] = {"number": "float", "string": "string", "bool": "bool"}
 
-_TRIPLE = re.compile(r"\s*\[\s*([^,\[\]]+?)\s*,\s*([^,\[\]]+?)\s*(?=[,\]])")
+# possessive, so that a hostile text costs no more than its length
+_TRIPLE = re.compile(r"\s*+\[\s*+([^,\[\]]++),\s*+([^,\[\]]++)(?=[,\]])")
 _VALUE = re.compile(
-    r"\s*,\s*(?:'((?:[^'\\]|\\.|'')*)'|\"((?:[^\"\\]|\\.)*)\"|([^,\[\]'\"]+?))\s*(?=[,\]])"
+    r"""(?s),\s*+(?:'((?:[^'\\]|\\.|'')*+)'\s*+|"((?:[^"\\]|\\.)*+)"\s*+|([^,\[\]'"]++))(?=[,\]])"""
 )
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _WILDCARD: dict[str, Any] = {"kind": "string", "text": "*"}
@@ -103,7 +104,8 @@ def parse_triples(text: str) -> list[Triple]:
             hint = "a triple is [attribute,operator,value]"
             raise FilterError("not a list of triples", place, hint)
         words, place = _values(text, head.end())
-        triples.append(Triple(head[1].strip("`"), head[2], words, head.start(1), head.start(2)))
+        name, operator = head[1].rstrip().strip("`"), head[2].rstrip()
+        triples.append(Triple(name, operator, words, head.start(1), head.start(2)))
         if text[place : place + 1] != "]":
             raise FilterError("a triple is not closed", place, "write ] after its value")
         rest = text[place + 1 :].lstrip()
@@ -131,6 +133,8 @@ def read_triples(given: Iterable[Any]) -> list[Triple]:
             raise FilterError(f"triple {number} needs an attribute and an operator as strings")
         several = values and isinstance(values[0], list | tuple | set | frozenset)
         items = list(values[0]) if several else values
+        if several and isinstance(values[0], set | frozenset):
+            items.sort(key=repr)
         triples.append(Triple(name, operator, tuple(_word(value) for value in items)))
     if not triples:
         raise FilterError("the list of triples is empty", hint="write TRUE to match everything")
@@ -145,19 +149,24 @@ def _values(text: str, place: int) -> tuple[tuple[Word, ...], int]:
     """The values after a triple's operator, and where they end."""
     words: list[Word] = []
     while (found := _VALUE.match(text, place)) is not None:
-        if found[3] is None:
-            quoted = found[1] if found[1] is not None else found[2]
-            plain = re.sub(r"\\(.)", r"\1", quoted.replace("''", "'"), flags=re.DOTALL)
-            words.append(Word("string", plain, found.start() + 1))
-        elif _NUMBER.fullmatch(found[3]):
-            negative = found[3].startswith("-")
-            words.append(Word("number", found[3].lstrip("+-"), found.start(3), negative))
-        elif found[3].casefold() in ("true", "false"):
-            words.append(Word("bool", found[3].casefold(), found.start(3)))
+        group = found.lastindex or 3
+        start, shown = found.start(group), found[group]
+        if group < 3:
+            plain = re.sub(r"\\(.)", r"\1", shown.replace("''", "'"), flags=re.DOTALL)
+            words.append(Word("string", plain, start - 1))
         else:
-            words.append(Word("string", found[3], found.start(3)))
+            words.append(_bare_word(shown.rstrip(), start))
         place = found.end()
     return tuple(words), place
+
+
+def _bare_word(text: str, place: int) -> Word:
+    """The word of a value without quotes: a number, a truth value, or a string."""
+    if _NUMBER.fullmatch(text):
+        return Word("number", text.lstrip("+-"), place, text.startswith("-"))
+    if text.casefold() in ("true", "false"):
+        return Word("bool", text.casefold(), place)
+    return Word("string", text, place)
 
 
 def _word(value: object) -> Word:
@@ -170,12 +179,18 @@ def _word(value: object) -> Word:
         return Word("string", value)
     if isinstance(value, datetime):
         return Word("time", format_time(time_micros(value)))
-    if isinstance(value, int | float | Decimal):
-        if not isfinite(value):
+    if hasattr(value, "__index__"):  # an int of Python or numpy
+        return _exact_word(Decimal(index(value)))
+    if isinstance(value, float | Decimal):
+        if not Decimal(value).is_finite():
             raise FilterError(f"{value} is not a constant that a filter can name")
-        text = repr(value) if isinstance(value, float) else str(value)
-        return Word("number", text.lstrip("-"), None, text.startswith("-"))
+        exact = value if isinstance(value, Decimal) else Decimal(repr(float(value)))
+        return _exact_word(exact)
     raise FilterError(f"{describe(value)} is not a constant that a filter can name")
+
+
+def _exact_word(value: Decimal) -> Word:
+    return Word("number", str(value.copy_abs()), None, value.is_signed())
 
 
 def _predicate(triple: Triple, schema: Schema, limits: Limits) -> Expression:

@@ -4,7 +4,7 @@ from sqlglot import exp
 
 from wherecast.language.constants import Word
 
-_TIMES = ("TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMPLTZ", "TIMESTAMPNTZ", "DATE")
+_TIMES = ("TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMPLTZ", "TIMESTAMPNTZ")
 
 
 def position_of(tree: exp.Expression | None) -> int | None:
@@ -52,6 +52,8 @@ def _typed(tree: exp.Cast) -> Word | None:
         return None
     if inner.kind == "string" and tree.to.this.name in _TIMES:
         return Word("time", inner.text, inner.position)
+    if inner.kind == "string" and tree.to.this.name == "DATE":
+        return Word("date", inner.text, inner.position)
     if inner.kind == "number" and isinstance(tree, exp.TryCast):
         letter = tree.to.this.name
         return (
