@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -32,7 +33,7 @@ def publications_of(workload: Workload, count: int) -> pa.RecordBatch:
 
 def rows_of(found: Found) -> list[list[int]]:
     ends = found.offsets.tolist()
-    return [sorted(found.numbers[a:b].tolist()) for a, b in zip(ends, ends[1:], strict=False)]
+    return [sorted(found.numbers[a:b].tolist()) for a, b in pairwise(ends)]
 
 
 @pytest.mark.parametrize("name", WORKLOADS)
@@ -87,9 +88,7 @@ def test_more_bounds_than_cells_are_still_exact() -> None:
         ((float("nan"), 15.9), False),
     ],
 )
-def test_a_circle_is_a_box_and_an_exact_check(
-    position: tuple[float, float], matched: bool
-) -> None:
+def test_a_circle_is_a_box_and_an_exact_check(position: tuple[float, float], matched: bool) -> None:
     schema = Schema.from_dict({"lat": "float", "lon": "float"})
     made = Snapshot.of(read_filters(["geo_distance(lat, lon, 45.8, 15.9) < 500"], schema))
     batch = pa.record_batch({"lat": [position[0]], "lon": [position[1]]})

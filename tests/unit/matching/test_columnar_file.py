@@ -107,7 +107,8 @@ def test_every_flipped_byte_is_noticed(saved: Path, tmp_path: Path) -> None:
     figures, arrays, _ = map_file(saved)
     first = len(whole) - sum(-(-array.nbytes // 64) * 64 for array in arrays.values())
     copy = tmp_path / "copy"
-    places = [*range(0, first, 97), *(first + entry[2] for entry in figures["arrays"].values() if entry[3])]
+    filled = [entry for entry in figures["arrays"].values() if entry[3]]
+    places = [*range(0, first, 97), *(first + entry[2] for entry in filled)]
 
     for place in places:
         if place >= 56 + len(whole[56:first].rstrip(b"\0")) and place < first:
