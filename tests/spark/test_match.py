@@ -153,6 +153,40 @@ class TestColumns:
         assert row.price == Decimal("1.50")
         assert row.day == date(2026, 5, 1)
 
+    def test_kept_columns_of_every_type(self, spark: "SparkSession") -> None:
+        from wherecast.spark import compile_filters, match
+
+        columns = {
+            "a": "array(1, 2)",
+            "m": "map('k', array(1.5d))",
+            "d": "CAST(1.50 AS DECIMAL(10, 2))",
+            "day": "DATE '2026-05-01'",
+            "t": "TIMESTAMP '2026-05-01 12:00:00'",
+            "s": "named_struct('x', array(TIMESTAMP_NTZ '2026-05-01 12:00:00'), 'y', NULL)",
+            "b": "CAST('x' AS BINARY)",
+        }
+        selected = ", ".join(f"{text} AS {name}" for name, text in columns.items())
+        filters = spark.sql(f"SELECT 1L AS id, 'n = 1' AS filter, {selected}")
+        compiled = compile_filters(
+            filters, spark.range(1).toDF("n").schema, keep=[*columns, "filter"]
+        )
+        publications = spark.range(1, 3).toDF("n")
+        (given,) = filters.select(*columns, "filter").collect()
+
+        spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")  # not that of compiling
+        try:
+            rows = match(publications, compiled, how="left").orderBy("n").collect()
+            arrays = (
+                match(publications, compiled, how="left", output="arrays").orderBy("n").collect()
+            )
+        finally:
+            spark.conf.set("spark.sql.session.timeZone", "UTC")
+
+        assert tuple(rows[0])[2:] == tuple(given)
+        assert set(tuple(rows[1])[1:]) == {None}
+        assert tuple(arrays[0])[2:] == tuple([value] for value in given)
+        assert all(value == [] for value in tuple(arrays[1])[1:])
+
     def test_what_is_no_attribute_is_named_when_a_filter_asks_for_it(
         self, spark: "SparkSession"
     ) -> None:

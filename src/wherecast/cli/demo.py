@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from wherecast.cli import demo_air, demo_view, screen
@@ -40,6 +41,8 @@ def run_demo(directory: Path | None, master: str) -> None:
     _write_files(folder, publications, subscriptions)
     demo_view.show_start(out, publications.num_rows, subscriptions)
     task = NotifyTask(compile_subscriptions(subscriptions, demo_air.schema()), "number")
+    with screen.progress("Index", lambda: "its first use compiles it"):
+        expected = _inline(task, publications)
     arrived: dict[int, pa.Table] = {}  # by micro-batch
     with (
         tempfile.TemporaryDirectory() as scratch,
@@ -50,15 +53,20 @@ def run_demo(directory: Path | None, master: str) -> None:
         _stream(spark, task, publications, Path(scratch), arrived)
         duration = time.perf_counter() - start
     notifications = pa.concat_tables(arrived.values()).sort_by(_ORDER)
-    _check(notifications, task, publications)
+    if not notifications.equals(expected):
+        raise RuntimeError(
+            f"Spark gave {notifications.num_rows} notifications, the inline runner"
+            f" {expected.num_rows}, and they differ"
+        )
     figures = demo_view.Figures(
         publications=publications.num_rows,
         refused=validate(publications.to_batches()[0], demo_air.schema()).dead_letters,
         subscriptions=len(subscriptions),
-        matches=notifications.column("subscription_ids").combine_chunks().values.__len__(),
+        matches=len(pc.list_flatten(notifications.column("subscription_ids"))),
         notifications=notifications.num_rows,
         micro_batches=len(arrived),
         seconds=duration,
+        index=task.filters.index().kind,
     )
     demo_view.show_arrivals(out, notifications, publications, subscriptions)
     demo_view.show_figures(out, figures)
@@ -98,15 +106,10 @@ def _stream(
     sink.option("checkpointLocation", str(scratch / "checkpoint")).start().awaitTermination()
 
 
-def _check(notifications: pa.Table, task: NotifyTask, publications: pa.Table) -> None:
-    """Refuses notifications that differ from those of the inline runner."""
+def _inline(task: NotifyTask, publications: pa.Table) -> pa.Table:
+    """What the inline runner gives."""
     batches = inline.run(task, publications.to_batches())
-    expected = pa.Table.from_batches(batches, NOTIFICATIONS).sort_by(_ORDER)
-    if not notifications.equals(expected):
-        raise RuntimeError(
-            f"Spark gave {notifications.num_rows} notifications,"
-            f" the inline runner {expected.num_rows}, or they differ"
-        )
+    return pa.Table.from_batches(batches, NOTIFICATIONS).sort_by(_ORDER)
 
 
 def _folder(directory: Path | None) -> Path:
