@@ -145,6 +145,12 @@ class Index:
         """Figures about the index."""
         return {"kind": self.kind, "filters": len(self), **self._engine.stats()}
 
+    def explain_plan(self) -> str:
+        """How the index is laid out, in lines of text."""
+        if isinstance(self._engine, ColumnarIndex):
+            return self._engine.explain_plan()
+        return f"{len(self):,} filters, each evaluated on every publication"
+
     def save(self, path: str | Path) -> str:
         """Writes the index to a file, whole or not at all; returns its content id.
 

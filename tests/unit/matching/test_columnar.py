@@ -1,8 +1,10 @@
 """The columnar index against the reference index, and what it costs."""
 
+import os
 import subprocess
 import sys
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -132,3 +134,68 @@ print(index.kind, index.match([{"a": 1}, {"a": 2}]).to_pylist())
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "columnar [[], ['s1']]"
+
+
+def test_a_plan_is_told() -> None:
+    index = Index(Schema.from_dict({"a": "int", "b": "float", "s": "string"}))
+    index.add_all({n: f"a > {n} AND b < {n}.5" for n in range(100)})
+    index.add(100, "s LIKE 'x%'")
+
+    lines = index.explain_plan().splitlines()
+
+    assert lines[0] == "run 0: 101 filters in 2 groups"
+    assert "on b, a: 100 entries, 2 levels, 3 blocks" in lines[1]
+    assert lines[1].endswith("decided by cells")
+    assert "on s: 1 entries" in lines[2]
+    assert lines[2].endswith("then patterns, distances or other conjunctions")
+
+
+@pytest.mark.usefixtures("trees")
+def test_many_wide_predicates_share_one_group() -> None:
+    """Sixteen ranges of half the domain each: a plan by few of them would read far more."""
+    schema = Schema.from_dict({f"x{place}": "float" for place in range(16)})
+    draw = np.random.default_rng(5)
+    lows = draw.random((4_000, 16)) * 0.5
+    texts = [
+        " AND ".join(f"x{place} BETWEEN {low!r} AND {low + 0.5!r}" for place, low in enumerate(row))
+        for row in lows.tolist()
+    ]
+    batch = pa.record_batch({f"x{place}": draw.random(200) for place in range(16)})
+    made = Snapshot.of(read_filters(texts, schema))
+
+    found = made.match(batch)
+
+    leaf_blocks = -(-4_000 // 64)
+    assert len(made.forest.headers) == 1
+    assert (found.inner + found.leaf) / 200 <= leaf_blocks + 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "target",
+    [{"NUMBA_CPU_NAME": "generic"}, {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "+avx2"}],
+    ids=["generic", "avx2"],
+)
+def test_kernels_are_exact_on_other_processors(target: dict[str, str], tmp_path: Path) -> None:
+    program = """
+import pyarrow as pa
+from wherecast import Index
+from wherecast.language import read_filters
+from wherecast.matching.columnar import snapshot
+from wherecast.workloads import mixed
+snapshot._PLAIN_MAX = 0
+workload = mixed(seed=2)
+texts = pa.Table.from_batches(workload.filters(400)).column("filter")
+batch = pa.Table.from_batches(workload.publications(50)).combine_chunks().to_batches()[0]
+trees, reference = Index(workload.schema), Index(workload.schema, kind="scan")
+for index in (trees, reference):
+    index.add_all(enumerate(texts.to_pylist()))
+assert trees.match(batch).to_pylist() == reference.match(batch).to_pylist()
+print("equal", trees.match(batch).counts.sum() > 0)
+"""
+    environment = {**os.environ, **target, "NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True, text=True, check=True, env=environment,
+    )  # fmt: skip
+    assert done.stdout.strip() == "equal True"

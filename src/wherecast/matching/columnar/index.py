@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from wherecast.language import Filter, read_filters
+from wherecast.matching.columnar.explain import explain_plan
 from wherecast.matching.columnar.file import map_file, write_file
 from wherecast.matching.columnar.runs import Run, due, merged, run_of
 from wherecast.matching.columnar.saved import put_together, taken_apart
@@ -190,6 +191,10 @@ class ColumnarIndex:
         figures, arrays, _ = map_file(path)
         run, schema = put_together(figures, arrays)
         return cls(schema, [run] if len(run) else []), schema, _TYPES[figures["ids"]]
+
+    def explain_plan(self) -> str:
+        """The groups that the planner chose, in lines of text; builds the trees where needed."""
+        return explain_plan(self.runs())
 
     def stats(self) -> dict[str, Any]:
         """Figures about the runs, and what matching has cost so far."""
