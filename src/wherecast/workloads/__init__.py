@@ -4,13 +4,32 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from wherecast.workloads.bluedove_ranges import bluedove
+from wherecast.workloads.city_geofences import geofence
 from wherecast.workloads.mixed_filters import mixed
 from wherecast.workloads.price_alerts import alerts
 from wherecast.workloads.sensor_readings import sensors
+from wherecast.workloads.sparse_predicates import sparse
 from wherecast.workloads.workload import MatchRate, Workload
 
 WORKLOADS: Mapping[str, Callable[..., Workload]] = MappingProxyType(
-    {"bluedove": bluedove, "alerts": alerts, "sensors": sensors, "mixed": mixed}
+    {
+        "bluedove": bluedove,
+        "alerts": alerts,
+        "geofence": geofence,
+        "sparse": sparse,
+        "sensors": sensors,
+        "mixed": mixed,
+    }
 )
 
-__all__ = ["WORKLOADS", "MatchRate", "Workload", "alerts", "bluedove", "mixed", "sensors"]
+__all__ = [
+    "WORKLOADS",
+    "MatchRate",
+    "Workload",
+    "alerts",
+    "bluedove",
+    "geofence",
+    "mixed",
+    "sensors",
+    "sparse",
+]

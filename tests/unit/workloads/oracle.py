@@ -21,6 +21,10 @@ COMPARE = {
     "<>": np.not_equal,
 }
 
+CONJUNCT = re.compile(
+    r"(\w+) (?:(<=?|>=?|=) (\S+)|BETWEEN (\S+) AND (\S+)|IN \(([^)]+)\))(?: AND (?=\w)|$)"
+)
+
 
 @dataclass(frozen=True)
 class Counted:
@@ -129,6 +133,53 @@ def count_single_predicates(workload, filters: int, sent: int) -> Counted:
             matched = compare(values[:, None], numbers[mine])
             by_filter[mine] = matched.sum(axis=0)
             by_publication[carriers] += matched.sum(axis=1)
+    return Counted(by_filter, by_publication)
+
+
+def conjunction(text: str) -> list[tuple[str, str, list[str]]]:
+    """The predicates of a filter: attribute, operator and the texts of the constants."""
+    predicates, at = [], 0
+    while at < len(text):
+        found = CONJUNCT.match(text, at)
+        assert found, f"not a predicate: {text[at:]}"
+        name, operator, constant, low, high, listed = found.groups()
+        if operator:
+            predicates.append((name, operator, [constant]))
+        elif low:
+            predicates += [(name, ">=", [low]), (name, "<=", [high])]
+        else:
+            predicates.append((name, "IN", listed.split(", ")))
+        at = found.end()
+    return predicates
+
+
+def count_conjunctions(workload, filters: int, sent: int) -> Counted:
+    """Every filter on every publication, each predicate on those that passed the ones before."""
+    table = publications(workload, sent)
+    codes, columns = {}, {}
+    for name in table.column_names:
+        column = table[name].combine_chunks()
+        if pa.types.is_string(column.type):
+            column = column.dictionary_encode()
+            values = [f"'{value}'" for value in column.dictionary.to_pylist()]
+            codes[name] = {value: code for code, value in enumerate(values)}
+            column = column.indices
+        columns[name] = column.cast(pa.float64()).to_numpy(zero_copy_only=False)  # missing: NaN
+    by_filter, by_publication = np.zeros(filters, int), np.zeros(sent, int)
+    for number, text in enumerate(texts(workload, filters)):
+        rows = slice(None)
+        for name, operator, constants in conjunction(text):
+            values = columns[name][rows]
+            wanted = [
+                codes[name].get(each, -1) if name in codes else float(each) for each in constants
+            ]
+            if operator == "IN":
+                passed = np.logical_or.reduce([values == each for each in wanted])
+            else:
+                passed = COMPARE[operator](values, wanted[0])
+            rows = np.flatnonzero(passed) if isinstance(rows, slice) else rows[passed]
+        by_filter[number] = rows.size
+        by_publication[rows] += 1
     return Counted(by_filter, by_publication)
 
 

@@ -8,7 +8,16 @@ import pytest
 
 from tests.unit.workloads.oracle import publications, texts
 from wherecast.model import ConfigError
-from wherecast.workloads import WORKLOADS, MatchRate, alerts, bluedove, mixed, sensors
+from wherecast.workloads import (
+    WORKLOADS,
+    MatchRate,
+    alerts,
+    bluedove,
+    geofence,
+    mixed,
+    sensors,
+    sparse,
+)
 
 TYPES = {
     "int": pa.int64(),
@@ -27,7 +36,7 @@ def skewed(seed=1):
     return bluedove(seed, length=40, sd=1000, dimensions=2, skewed=1)
 
 
-EVERY = [bluedove, skewed, alerts, sensors, sensor_files, mixed]
+EVERY = [bluedove, skewed, alerts, geofence, sparse, sensors, sensor_files, mixed]
 
 
 @pytest.fixture(params=EVERY, ids=lambda make: make.__name__)
@@ -104,7 +113,7 @@ def test_expected_matches_grow_with_the_filters(make):
 
 
 def test_workloads_are_found_by_name():
-    assert list(WORKLOADS) == ["bluedove", "alerts", "sensors", "mixed"]
+    assert list(WORKLOADS) == ["bluedove", "alerts", "geofence", "sparse", "sensors", "mixed"]
     for name, found in WORKLOADS.items():
         assert found(seed=3).name == name
         assert found(seed=3).seed == 3
@@ -116,7 +125,6 @@ def test_a_larger_sample_has_a_smaller_tolerance():
     assert rate.tolerance(10_000, 40_000) < rate.tolerance(100, 400) / 9
 
 
-@pytest.mark.parametrize("wrong", [bluedove, alerts, sensors, sensor_files, mixed])
-def test_a_negative_seed_is_refused(wrong):
+def test_a_negative_seed_is_refused(make):
     with pytest.raises(ConfigError, match="seed must be 0 or more, not -1"):
-        wrong(seed=-1)
+        make(seed=-1)
