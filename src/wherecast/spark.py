@@ -10,9 +10,7 @@ match(publications, filters, how="left", output="arrays")
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, get_args
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any
 
 try:
     import pyspark.sql.functions as fn
@@ -32,14 +30,18 @@ try:
 except ImportError as error:
     raise ImportError("wherecast.spark needs PySpark: pip install 'wherecast[spark]'") from error
 
-from wherecast.columns import arrow_schema
-from wherecast.model import ConfigError, Problem, Schema, SchemaError
-from wherecast.model.names import did_you_mean
+from wherecast.model import ConfigError, Schema
 from wherecast.pipeline import spark_runner
 from wherecast.pipeline.filters import CompiledFilters, OnBad, RejectedFilter
 from wherecast.pipeline.filters import compile_filters as compile_table
 from wherecast.pipeline.join import How, JoinPlan, Output
-from wherecast.pipeline.stages import validate
+from wherecast.pipeline.spark_checks import (
+    find_column,
+    need_columns,
+    need_frame,
+    need_no_clash,
+    need_one_of,
+)
 from wherecast.pipeline.tasks import JoinTask
 
 if TYPE_CHECKING:
@@ -72,14 +74,8 @@ class Filters:
         """The further columns of the filters that `match` can add."""
         return tuple(column.name for column in self._kept)
 
-    def _choose(self, keep: Sequence[str] | None, how: How) -> tuple[str, ...]:
-        """The kept columns of a result."""
-        if how in ("semi", "anti"):
-            if keep:
-                raise ConfigError(
-                    f"how={how!r} adds no columns of the filters, so keep is too much"
-                )
-            return ()
+    def _choose(self, keep: Sequence[str] | None) -> tuple[str, ...]:
+        """The kept columns of a result: all of them, or those that are named."""
         missing = [name for name in keep or () if name not in self.keep]
         if missing:
             there = ", ".join(self.keep) or "none"
@@ -131,11 +127,11 @@ def compile_filters(
         FilterError: filters cannot be used; names the first three and the count.
         ConfigError: an id occurs twice, or a column is missing or of the wrong type.
     """
-    _need_frame(filters, "filters")
+    need_frame(filters, "filters")
     if filters.isStreaming:
         raise ConfigError("filters are a batch DataFrame, not a streaming one")
-    id_field, text_field = _column(filters, id), _column(filters, filter)
-    kept = tuple(_column(filters, name) for name in dict.fromkeys(keep))
+    id_field, text_field = find_column(filters, id), find_column(filters, filter)
+    kept = tuple(find_column(filters, name) for name in dict.fromkeys(keep))
     if not isinstance(id_field.dataType, _ID_TYPES):
         shown = id_field.dataType.simpleString()
         raise ConfigError(f"ids are strings or integers, column {id_field.name} is {shown}")
@@ -190,28 +186,43 @@ def match(  # noqa: PLR0913  # the options of a join, all but two by keyword
         SchemaError: a column cannot be the attribute of its name.
         ConfigError: an option is wrong, or an added column has the name of one that is there.
     """
-    _need_frame(publications, "publications")
-    _need_one_of("how", how, How)
-    _need_one_of("output", output, Output)
+    need_frame(publications, "publications")
+    need_one_of("how", how, How)
+    need_one_of("output", output, Output)
     if schema is not None and not isinstance(schema, Schema):
         raise ConfigError(f"schema is a wherecast Schema, not {type(schema).__name__}")
+    if keep and how in ("semi", "anti"):
+        raise ConfigError(f"how={how!r} adds no columns of the filters, so keep is too much")
     if not isinstance(filters, Filters):
         given = publications.schema if schema is None else schema
         filters = compile_filters(filters, given, keep or (), id, filter, on_bad_filter)
+        keep = None  # all that was compiled
     elif schema is not None:
         filters = _on_schema(filters, schema)
-    _need_columns(publications, filters)
-    chosen = filters._choose(keep, how)
+    need_columns(publications, filters._compiled)
+    return _joined(publications, filters, keep, how, output, prefix)
+
+
+def _joined(
+    publications: "DataFrame",
+    filters: Filters,
+    keep: Sequence[str] | None,
+    how: How,
+    output: Output,
+    prefix: str,
+) -> "DataFrame":
+    """The query of a match whose options were checked."""
+    kept = () if how in ("semi", "anti") else filters._choose(keep)
     enforced = filters._compiled.enforced
     shows_error = enforced and how in ("left", "anti")
-    added = _added(filters, chosen, how, output, prefix)
+    added = _added(filters, kept, how, output, prefix)
     if shows_error:
         added.append(StructField(f"{prefix}error", StringType()))
-    _need_no_clash(publications, added)
+    need_no_clash(publications, added)
     if enforced and not shows_error:  # counted below, then dropped
         added.append(StructField(_HIDDEN_ERROR, StringType()))
     adds_ids = how in ("inner", "left")
-    plan = JoinPlan(how, output, adds_ids, chosen, errors=enforced, refused=enforced)
+    plan = JoinPlan(how, output, adds_ids, kept, errors=enforced, refused=enforced)
     columns = StructType([*publications.schema.fields, *added])
     task = JoinTask(filters._compiled, plan, tuple(columns.names))
     result = _run(task, publications, columns)
@@ -259,66 +270,6 @@ def _on_schema(filters: Filters, schema: Schema) -> Filters:
         return filters
     compiled, _ = compile_table(filters._compiled.table(), schema, enforced=True)
     return replace(filters, _compiled=compiled)
-
-
-def _need_columns(publications: "DataFrame", filters: Filters) -> None:
-    """Refuses publications whose columns are not those that the filters were read for."""
-    found = Schema.from_spark(publications.schema)
-    compiled = filters._compiled
-    needed = tuple(compiled.schema) if compiled.enforced else compiled.named
-    for attribute in needed:
-        name = attribute.name
-        if name in found.unsupported:
-            shown = found.unsupported[name]
-            text = f"column {name} is {shown}, which cannot be the {attribute.type} attribute"
-            raise SchemaError([Problem("wrong_type", f"{text} {name}", name)])
-        column = found.find(name)
-        if compiled.enforced:
-            continue
-        if column is None:
-            hint = did_you_mean(name, found.names)
-            text = f"the filters name {name}, which is no column of the publications"
-            raise ConfigError(f"{text}; {hint}" if hint else text)
-        if column.type != attribute.type:
-            raise ConfigError(
-                f"the filters were read for {name} as {attribute.type}, the column is {column.type}"
-            )
-    if compiled.enforced:  # on no rows: what a worker would find out first
-        validate(pa.RecordBatch.from_pylist([], schema=arrow_schema(found)), compiled.schema)
-
-
-def _need_no_clash(publications: "DataFrame", added: Sequence[StructField]) -> None:
-    there = {name.casefold() for name in publications.columns}
-    for column in added:
-        if column.name.casefold() in there:
-            raise ConfigError(
-                f"the result would have two columns named {column.name}; give a prefix for the"
-                ' added ones, such as prefix="matched_"'
-            )
-        there.add(column.name.casefold())
-
-
-def _need_frame(value: object, what: str) -> None:
-    if not (hasattr(value, "mapInArrow") and hasattr(value, "isStreaming")):
-        raise ConfigError(f"{what} is a Spark DataFrame, not {type(value).__name__}")
-
-
-def _need_one_of(option: str, value: object, choices: Any) -> None:
-    known = get_args(choices)
-    if value not in known:
-        raise ConfigError(f"{option} is one of {', '.join(known)}, not {value!r}")
-
-
-def _column(frame: "DataFrame", name: str) -> StructField:
-    """The column of a frame: by exact case, else by any case where that is unique."""
-    fields = frame.schema.fields
-    found = [f for f in fields if f.name == name]
-    found = found or [f for f in fields if f.name.casefold() == name.casefold()]
-    if len(found) != 1:
-        there = ", ".join(frame.columns)
-        count = "no column" if not found else "more than one column"
-        raise ConfigError(f"the filters have {count} {name}; their columns are {there}")
-    return found[0]
 
 
 def _quoted(name: str) -> str:

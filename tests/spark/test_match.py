@@ -198,7 +198,12 @@ class TestColumns:
         with pytest.raises(FilterError, match="tags has type array<int>"):
             match(carried, filters)
         with pytest.raises(SchemaError, match=r"column price is decimal\(5,2\).*float attribute"):
-            match(carried, filters.limit(0), schema=Schema.from_dict({"price": "float"}))
+            match(carried, filters.limit(0), schema=Schema.from_dict({"Price": "float"}))
+        nested = spark.sql("SELECT named_struct('x', 1) AS s")
+        with pytest.raises(SchemaError, match="column s is a struct"):
+            match(nested, filters.limit(0), schema=Schema.from_dict({"s": "int"}))
+        with pytest.raises(SchemaError, match=r"column tags is array<int>.*float attribute tags"):
+            match(carried, filters, schema=Schema((), open=True))
 
     @pytest.mark.parametrize("type_", ["string", "int", "long"])
     def test_ids_keep_their_type(self, spark: "SparkSession", type_: str) -> None:

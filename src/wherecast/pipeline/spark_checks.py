@@ -1,0 +1,96 @@
+"""What is looked at before a query is built, so that its errors come at once and name the place."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, get_args
+
+import pyarrow as pa
+
+from wherecast.columns import arrow_schema
+from wherecast.model import Attribute, ConfigError, Problem, Schema, SchemaError
+from wherecast.model.names import did_you_mean
+from wherecast.pipeline.filters import CompiledFilters
+from wherecast.pipeline.stages import validate
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructField
+
+
+def need_frame(value: object, what: str) -> None:
+    """Nothing where the value is a DataFrame, of whichever kind of session."""
+    if not (hasattr(value, "mapInArrow") and hasattr(value, "isStreaming")):
+        raise ConfigError(f"{what} is a Spark DataFrame, not {type(value).__name__}")
+
+
+def need_one_of(option: str, value: object, choices: Any) -> None:
+    """Nothing where the value is one of a `Literal`."""
+    known = get_args(choices)
+    if value not in known:
+        raise ConfigError(f"{option} is one of {', '.join(known)}, not {value!r}")
+
+
+def find_column(frame: "DataFrame", name: str) -> "StructField":
+    """The column of a frame of filters: by exact case, else by any case where that is unique."""
+    fields = frame.schema.fields
+    found = [f for f in fields if f.name == name]
+    found = found or [f for f in fields if f.name.casefold() == name.casefold()]
+    if len(found) != 1:
+        there = ", ".join(frame.columns)
+        count = "no column" if not found else "more than one column"
+        raise ConfigError(f"the filters have {count} {name}; their columns are {there}")
+    return found[0]
+
+
+def need_columns(publications: "DataFrame", filters: CompiledFilters) -> None:
+    """Nothing where the columns of the publications can be what the filters were read for.
+
+    Raises:
+        SchemaError: a column cannot be the attribute of its name.
+        ConfigError: there is no such column, or it is of another type than the filters expect.
+    """
+    found = Schema.from_spark(publications.schema)
+    for attribute in (*filters.named, *filters.schema):
+        _need_attribute(attribute, found)
+    if filters.enforced:  # on no rows: what a worker would find out first
+        validate(pa.RecordBatch.from_pylist([], schema=arrow_schema(found)), filters.schema)
+        return
+    for attribute in filters.named:
+        name, column = attribute.name, found.find(attribute.name)
+        if column is None:
+            hint = did_you_mean(name, found.names)
+            text = f"the filters name {name}, which is no column of the publications"
+            raise ConfigError(f"{text}; {hint}" if hint else text)
+        if column.type != attribute.type:
+            raise ConfigError(
+                f"the filters were read for {name} as {attribute.type}, the column is {column.type}"
+            )
+
+
+def _need_attribute(attribute: Attribute, found: Schema) -> None:
+    """Nothing where no column of that name is of a type that no attribute has."""
+    if found.find(attribute.name) is not None:
+        return
+    name = attribute.name.casefold()
+    for column, shown in found.unsupported.items():
+        if column.casefold() == name:
+            _refuse(column, shown, attribute)
+    for column in (*found.names, *found.unsupported):
+        if column.casefold().startswith(f"{name}."):
+            _refuse(column[: len(name)], "a struct", attribute)
+
+
+def _refuse(column: str, shown: str, attribute: Attribute) -> None:
+    text = f"column {column} is {shown}, which cannot be the {attribute.type} attribute"
+    raise SchemaError([Problem("wrong_type", f"{text} {attribute.name}", attribute.name)])
+
+
+def need_no_clash(publications: "DataFrame", added: Sequence["StructField"]) -> None:
+    """Nothing where no two columns of the result have one name, in any case."""
+    there = {name.casefold() for name in publications.columns}
+    for column in added:
+        if column.name.casefold() in there:
+            raise ConfigError(
+                f"the result would have two columns named {column.name}; give a prefix for the"
+                ' added ones, such as prefix="matched_"'
+            )
+        there.add(column.name.casefold())
