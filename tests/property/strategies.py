@@ -29,9 +29,9 @@ FLOATS = [
 ]  # fmt: skip
 STRINGS = [
     "", "a", "A", "ab", "aB", "abc", "b", "ba", " a", "a%b", "a_b", "a\\b", "it's", 'say "x"',
-    "é", "É", "ß", "ž", "日本", "😀", "\uffff", "a\nb", "a\0", "a\0b",
+    "é", "É", "ž", "日本", "😀", "\uffff", "a\nb", "a\0", "a\0b",
 ]  # fmt: skip
-CASED = ["İ", "ı", "ΑΣ", "ας", "ǅ", "ŉ", "ﬁ"]  # what lower and upper do to these is intricate
+CASED = ["ß", "İ", "ı", "ΑΣ", "ας", "ǅ", "ŉ", "ﬁ"]  # what lower and upper do to these is intricate
 TIMES = [
     0,
     1,
@@ -67,6 +67,7 @@ BAD = {
         "'2026-05-01T00:60'",
     ],
 }
+_PIECES_MAX = 60  # so that the normal form stays within its limit
 BAD_PATTERNS = ["a\\b", "\\", "ab\\", "\\a%"]
 
 
@@ -178,7 +179,10 @@ def _strings(grammar: Grammar) -> list[str]:
 
 def make_template(rng: Random, schema: Schema, grammar: Grammar = EVERYTHING) -> Template:
     """The form of a filter: predicates joined by AND, OR and NOT, with slots for constants."""
-    return _joined(rng, schema, grammar, rng.choice([0, 1, 1, 2, 2, 3]))
+    while True:
+        template = _joined(rng, schema, grammar, rng.choice([0, 1, 1, 2, 2, 3]))
+        if len(template) <= _PIECES_MAX:
+            return template
 
 
 def make_conjunction(rng: Random, schema: Schema, grammar: Grammar = EVERYTHING) -> Template:
@@ -400,7 +404,7 @@ def _string(rng: Random, role: Role, grammar: Grammar) -> Constant:
 def _pattern(rng: Random, escape: str, grammar: Grammar) -> str:
     if rng.random() < 0.3:
         return rng.choice(["", "%", "%%", "_", "a%", "%a", "%a%", "a%b", "_b", "ab", "A%", "%_%"])
-    letters = ["a", "b", "A", "é", "😀", "\n", "ß", "%", "_", "%", "_"]
+    letters = ["a", "b", "A", "é", "😀", "\n", "%", "_", "%", "_"]
     letters += [escape + "%", escape + "_", escape * 2]
     letters += CASED if grammar.cased else []
     return "".join(rng.choice(letters) for _ in range(rng.randint(1, 5)))
