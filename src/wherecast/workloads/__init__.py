@@ -9,6 +9,7 @@ from wherecast.workloads.mixed_filters import mixed
 from wherecast.workloads.price_alerts import alerts
 from wherecast.workloads.sensor_readings import sensors
 from wherecast.workloads.sparse_predicates import sparse
+from wherecast.workloads.stock_quotes import stocks
 from wherecast.workloads.workload import MatchRate, Workload
 
 WORKLOADS: Mapping[str, Callable[..., Workload]] = MappingProxyType(
@@ -17,6 +18,7 @@ WORKLOADS: Mapping[str, Callable[..., Workload]] = MappingProxyType(
         "alerts": alerts,
         "geofence": geofence,
         "sparse": sparse,
+        "stocks": stocks,
         "sensors": sensors,
         "mixed": mixed,
     }
@@ -32,4 +34,5 @@ __all__ = [
     "mixed",
     "sensors",
     "sparse",
+    "stocks",
 ]

@@ -17,6 +17,7 @@ from wherecast.workloads import (
     mixed,
     sensors,
     sparse,
+    stocks,
 )
 
 TYPES = {
@@ -36,7 +37,7 @@ def skewed(seed=1):
     return bluedove(seed, length=40, sd=1000, dimensions=2, skewed=1)
 
 
-EVERY = [bluedove, skewed, alerts, geofence, sparse, sensors, sensor_files, mixed]
+EVERY = [bluedove, skewed, alerts, geofence, sparse, stocks, sensors, sensor_files, mixed]
 
 
 @pytest.fixture(params=EVERY, ids=lambda make: make.__name__)
@@ -113,7 +114,8 @@ def test_expected_matches_grow_with_the_filters(make):
 
 
 def test_workloads_are_found_by_name():
-    assert list(WORKLOADS) == ["bluedove", "alerts", "geofence", "sparse", "sensors", "mixed"]
+    names = ["bluedove", "alerts", "geofence", "sparse", "stocks", "sensors", "mixed"]
+    assert list(WORKLOADS) == names
     for name, found in WORKLOADS.items():
         assert found(seed=3).name == name
         assert found(seed=3).seed == 3
