@@ -177,10 +177,12 @@ def _plain(found: Constraint, leaf: Comparison | Between | Member) -> Constraint
         assert isinstance(leaf.value, str)
         return replace(found, values=_both(found.values, {leaf.value}))
     if isinstance(leaf, Between):
-        low, high = interval(type_, ">=", leaf.low)[0], interval(type_, "<=", leaf.high)[1]
+        sides = [interval(type_, ">=", leaf.low), interval(type_, "<=", leaf.high)]
     else:
-        low, high = interval(type_, leaf.operator, leaf.value)
-    return replace(found, low=_greatest(found.low, low), high=_least(found.high, high))
+        sides = [interval(type_, leaf.operator, leaf.value)]
+    for low, high in sides:
+        found = replace(found, low=_greatest(found.low, low), high=_least(found.high, high))
+    return found
 
 
 def _both(values: tuple[Key, ...] | None, keys: set[Any]) -> tuple[Key, ...]:
