@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot.dialects.dialect import Dialect
 
-_MARK = "\x1f"
+MARK = "\x1f"
 _NAME = r"([A-Za-z_\x{80}-\x{10FFFF}]+[0-9][0-9A-Za-z_]*|`[^`]*`)"
 _NUMBER = r"[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|\.[0-9]+(?:[eE][+-]?[0-9]+)?"
 _LITERAL = r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|""" + _NUMBER + ")"
@@ -54,13 +54,14 @@ class Cut:
 
     Attributes:
         shapes: int64, for each row the number of its shape, or -1 where it must be read alone.
-        count: the number of shapes.
+        keys: the shapes, each as a text with a mark, the class and a mark in the place of a
+            constant, and two marks after a name that has a digit.
         starts: int64, for each row where its constants start in `literals`.
         literals: the constants.
     """
 
     shapes: npt.NDArray[np.int64]
-    count: int
+    keys: list[str]
     starts: npt.NDArray[np.int64]
     literals: Literals
 
@@ -90,7 +91,7 @@ def cut(texts: pa.Array, number: Callable[[str], int], bytes_max: int) -> Cut:
         np.concatenate([np.zeros(0, np.int64), *(part.strings for part in parts)]),
         np.concatenate([np.zeros(0, np.int64), *(part.lengths for part in parts)]),
     )
-    return Cut(np.concatenate([np.zeros(0, np.int64), *shapes]), len(known), ends[:-1], literals)
+    return Cut(np.concatenate([np.zeros(0, np.int64), *shapes]), list(known), ends[:-1], literals)
 
 
 def positions(text: str) -> list[int]:
@@ -100,12 +101,12 @@ def positions(text: str) -> list[int]:
 
 def shape_key(text: str | None) -> str:
     """The text without its constants: what tells its shape from others."""
-    return "" if text is None else _CUT_HERE.sub(lambda found: found[1] or _MARK, text)
+    return "" if text is None else _CUT_HERE.sub(lambda found: found[1] or MARK, text)
 
 
 def _usable(chunk: pa.Array, bytes_max: int) -> npt.NDArray[np.bool_]:
     fits = pc.less_equal(pc.binary_length(chunk), bytes_max)
-    clean = pc.and_(fits, pc.invert(pc.match_substring(chunk, _MARK)))
+    clean = pc.and_(fits, pc.invert(pc.match_substring(chunk, MARK)))
     listed = pc.match_substring_regex(chunk, r"^\s*\[")  # a list of triples
     return np.asarray(pc.fill_null(pc.and_not(clean, listed), False))
 
@@ -114,8 +115,8 @@ def _cut_chunk(
     texts: pa.Array, number: Callable[[str], int]
 ) -> tuple[pa.Array, npt.NDArray[np.int64], Literals]:
     """Shape keys, constants per row, and the constants of a chunk of texts."""
-    marked = pc.replace_substring_regex(texts, _CUT, rf"\1{_MARK}\2{_MARK}")
-    pieces = pc.split_pattern(marked, _MARK)
+    marked = pc.replace_substring_regex(texts, _CUT, rf"\1{MARK}\2{MARK}")
+    pieces = pc.split_pattern(marked, MARK)
     flat, offsets = pieces.flatten(), np.asarray(pieces.offsets).astype(np.int64)
     rows = np.repeat(np.arange(len(texts)), np.diff(offsets))
     odd = ((np.arange(len(flat)) - offsets[rows]) & 1).astype(bool)
@@ -123,7 +124,7 @@ def _cut_chunk(
     found = flat.filter(pa.array(is_literal))
     classes, literals = _read(found, number)
     keys = pc.replace_with_mask(flat, pa.array(is_literal), classes.cast(flat.type))
-    joined = pc.binary_join(pa.ListArray.from_arrays(pieces.offsets, keys), _MARK)
+    joined = pc.binary_join(pa.ListArray.from_arrays(pieces.offsets, keys), MARK)
     return joined, np.bincount(rows[is_literal], minlength=len(texts)), literals
 
 

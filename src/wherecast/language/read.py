@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from wherecast.language.filter import read_expression
+from wherecast.language.fragments import read_fragments
 from wherecast.language.literals import cut, shape_key
 from wherecast.language.normal import normalise
 from wherecast.language.shapes import compile_shape, read_shape
@@ -25,6 +26,8 @@ def read_filters(
     """The predicate table of a column of filter texts; bad ones are in its `rejected`.
 
     A shape is parsed once, and the constants of all filters of that shape are read as columns.
+    Filters of rare shapes are read predicate by predicate where that is possible, and one by one
+    otherwise.
     """
     column = _column(texts)
     builder = TableBuilder(schema, len(column))
@@ -37,16 +40,25 @@ def read_filters(
     parts = cut(column, builder.string, limits.filter_text_bytes_max)
     order = np.argsort(parts.shapes, kind="stable")
     groups = np.split(order, np.flatnonzero(np.diff(parts.shapes[order])) + 1)
+    alone, rare = [], []
     for rows in groups:
-        alone = rows
-        if len(rows) > _ALONE_MAX and parts.shapes[rows[0]] >= 0:
+        if parts.shapes[rows[0]] < 0:
+            alone.append(rows)
+        elif len(rows) <= _ALONE_MAX:
+            rare.append(rows)
+        else:
             shape = compile_shape(column[int(rows[0])].as_py(), schema, limits)
-            if shape is not None:
-                starts = parts.starts[rows]
-                alone = read_shape(shape, rows, starts, parts.literals, builder, limits)
-        for row in alone.tolist():
-            read_alone(row, _text(given[row]), schema, limits, builder)
-    return builder.finish(parts.count)
+            starts = parts.starts[rows]
+            alone.append(
+                rows
+                if shape is None
+                else read_shape(shape, rows, starts, parts.literals, builder, limits)
+            )
+    if rare:
+        alone.append(read_fragments(np.concatenate(rare), parts, schema, limits, builder))
+    for row in np.concatenate(alone).tolist():
+        read_alone(row, _text(given[row]), schema, limits, builder)
+    return builder.finish(len(parts.keys))
 
 
 def read_alone(

@@ -92,23 +92,36 @@ def read_shape(
     Shapes: `rows` and `starts` are int64 [filters]; `starts` is where the constants of each
     filter begin in `literals`.
     """
-    columns = Columns(starts, literals, builder, limits)
-    try:
-        parts = [_conjunction(leaves, columns, builder) for leaves in shape.conjunctions]
-    except Unfit:
+    made = columns_of_shape(shape, starts, literals, builder, limits)
+    if made is None:
         return rows
-    regular = columns.regular
+    regular, parts = made
     if regular.all():
         builder.add_columns(rows, parts)
         return rows[:0]
     kept = np.flatnonzero(regular)
     if not len(kept):
         return rows
-    builder.add_columns(rows[kept], [[_taken(part, kept) for part in leaves] for leaves in parts])
+    builder.add_columns(rows[kept], [[taken(part, kept) for part in leaves] for leaves in parts])
     return rows[~regular]
 
 
-def _taken(rows: Rows, kept: Ints) -> Rows:
+def columns_of_shape(
+    shape: Shape, starts: Ints, literals: Literals, builder: TableBuilder, limits: Limits
+) -> tuple[npt.NDArray[np.bool_], list[list[Rows]]] | None:
+    """Which filters of a shape are regular, and the predicate rows of each conjunction.
+
+    None where the shape must be read one by one.
+    """
+    columns = Columns(starts, literals, builder, limits)
+    try:
+        parts = [_conjunction(leaves, columns, builder) for leaves in shape.conjunctions]
+    except Unfit:
+        return None
+    return columns.regular, parts
+
+
+def taken(rows: Rows, kept: Ints) -> Rows:
     """Predicate rows of some of the filters; what is the same for all stays so."""
     return replace(
         rows,
