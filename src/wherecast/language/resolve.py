@@ -16,8 +16,8 @@ def resolve(
     found = schema.find(dotted)
     if found is not None:
         return found
-    if dotted in schema.unsupported:
-        shown = schema.unsupported[dotted]
+    shown = schema.unsupported_type(dotted)
+    if shown is not None:
         raise FilterError(f"{dotted} has type {shown}, which filters cannot use", position)
     if dotted.casefold() in _NOT_NUMBERS:
         raise FilterError(f"{dotted} is not a constant that a filter can name", position)

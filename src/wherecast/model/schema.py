@@ -147,6 +147,14 @@ class Schema:
             found = None if other is None else self._by_name[other]
         return found
 
+    def unsupported_type(self, name: str) -> str | None:
+        """The type of a column that filters cannot name, found as `find` finds attributes."""
+        exact = self.unsupported.get(name)
+        if exact is not None:
+            return exact
+        other = folded(self.unsupported).get(name.casefold())
+        return None if other is None else self.unsupported[other]
+
     def hint(self, name: str) -> str | None:
         """A hint that names the attribute nearest to an unknown name, or None."""
         return did_you_mean(name, self.names)

@@ -70,5 +70,7 @@ def _spark_leaves(struct: Any, prefix: str) -> Iterator[tuple[str, Type | None, 
         if kind == "struct":
             yield from _spark_leaves(field.dataType, f"{name}.")
         else:
+            shown = field.dataType.simpleString()
             plain = "string" if kind.startswith(("string", "char", "varchar")) else kind
-            yield name, _SPARK.get(plain), field.dataType.simpleString()
+            collated = " collate " in shown.lower()  # compared otherwise than by code point
+            yield name, None if collated else _SPARK.get(plain), shown
