@@ -186,11 +186,15 @@ def make_template(rng: Random, schema: Schema, grammar: Grammar = EVERYTHING) ->
 
 
 def make_conjunction(rng: Random, schema: Schema, grammar: Grammar = EVERYTHING) -> Template:
-    """The form of a filter of predicates joined by AND, most of them on one attribute."""
-    chosen = rng.choice(schema.attributes)
-    pieces = _predicate(rng, schema, grammar, chosen)
-    for _ in range(rng.randint(0, 3)):
-        pieces += (" AND ", *_predicate(rng, schema, grammar, chosen))
+    """The form of a filter of predicates joined by AND: on one attribute, or on many."""
+    count = rng.randint(1, 4)
+    chosen = [rng.choice(schema.attributes)] * count
+    if rng.random() < 0.5:
+        chosen = rng.sample(schema.attributes, min(count, len(schema)))
+    pieces: Template = ()
+    for number, attribute in enumerate(chosen):
+        word = rng.choice([" AND ", " AND ", " and ", "\nAND\t"])
+        pieces += (*((word,) if number else ()), *_predicate(rng, schema, grammar, attribute))
     return pieces
 
 
@@ -226,8 +230,9 @@ def _predicate(
 
 
 def name_of(name: str) -> tuple[str, str]:
-    """A name as a filter and as DuckDB write it, quoted."""
-    return ".".join(f"`{part}`" for part in name.split(".")), f'"{name}"'
+    """A name as a filter and as DuckDB write it, quoted where a filter needs it."""
+    is_plain = name.isascii() and name.replace(".", "").isalnum() and name != "order"
+    return name if is_plain else f"`{name}`", f'"{name}"'
 
 
 def _comparison(rng: Random, _s: Schema, attribute: Attribute, _g: Grammar) -> Template:

@@ -20,6 +20,7 @@ from tests.property.strategies import (
     make_template,
 )
 from wherecast.language import Filter
+from wherecast.language.geo import haversine_metres
 from wherecast.model import Attribute, PublicationError, Schema
 from wherecast.model.values import EPOCH, INT_MAX, INT_MIN
 
@@ -200,3 +201,45 @@ def test_planted_coverings_are_found(rng: Random) -> None:
     more = Filter(f"{wide} OR i = 999", schema)
     assert more.covers(narrow)
     assert more.covers(wide)
+
+
+# ---- strings and circles: every pair of predicates, on every value that could tell them apart
+
+
+def _string_predicates() -> list[str]:
+    texts = ["a", "b", "ab", "ba", "aa"]
+    calls = ["startswith(s, '{}')", "endswith(s, '{}')", "contains(s, '{}')", "s = '{}'"]
+    return [call.format(text) for call in calls for text in texts]
+
+
+def test_pairs_of_string_predicates_are_decided() -> None:
+    """Prefixes, suffixes, parts and equality cover each other exactly where they should."""
+    schema = Schema((Attribute("s", "string"),))
+    words = ["".join(letters) for size in range(5) for letters in product("abc", repeat=size)]
+    filters = [Filter(text, schema) for text in _string_predicates()]
+    found = [{word for word in words if f.evaluate({"s": word}) is True} for f in filters]
+    for outer, wide in zip(filters, found, strict=True):
+        for inner, narrow in zip(filters, found, strict=True):
+            assert outer.covers(inner) == (narrow <= wide), (outer, inner)
+            assert outer.overlaps(inner) or not wide & narrow, (outer, inner)
+            both = Filter(f"{outer} AND {inner}", schema)
+            assert outer.covers(both)
+            assert not both.covers(outer) or wide <= narrow, (both, outer)
+
+
+def test_pairs_of_circles_are_sound() -> None:
+    schema = Schema((Attribute("lat", "float"), Attribute("lon", "float")))
+    rows = [{"lat": 45.8, "lon": lon} for lon in (15.9, 16.0, 16.1, nan)]
+    metres = [haversine_metres(row["lat"], row["lon"], (45.8, 15.9)) for row in rows[:3]]
+    filters = [
+        Filter(f"geo_distance(lat, lon, 45.8, 15.9) {operator} {reach!r}", schema)
+        for operator in ("<", "<=", ">", ">=", "=", "<>")
+        for reach in metres
+    ]
+    covered = 0
+    for outer, inner in product(filters, filters):
+        if outer.covers(inner):
+            covered += 1
+            for row in rows:
+                assert outer.evaluate(row) or not inner.evaluate(row), (outer, inner, row)
+    assert covered >= 48

@@ -71,6 +71,7 @@ def test_domains_and_steps_change_nothing(column: tuple[Schema, list[str]]) -> N
         pytest.param([f"t > '2026-0{v}-30'" for v in (1, 2, 3, 4)], id="an impossible day"),
         pytest.param([f"t = DATE '2026-05-0{v}'" for v in ("1", "2", "3 12:00")], id="dates"),
         pytest.param([f"x > {v}L" for v in range(4)], id="numbers with a suffix"),
+        pytest.param(["x > 12345678901234567890L", *["x > 1.5L"] * 3], id="a suffix that refuses"),
         pytest.param([f"x > {v} -- 5" for v in range(4)], id="a comment"),
         pytest.param([f"x > /* 'a' */ {v}" for v in range(4)], id="a comment inside"),
         pytest.param([f"s = 'it''s {v}'" for v in range(4)], id="doubled quotes"),

@@ -25,7 +25,7 @@ Ints = npt.NDArray[np.int64]
 _AND = re.compile(r"[ \t\r\n]+AND[ \t\r\n]+", re.IGNORECASE)  # \s would take marks too
 _BETWEEN = re.compile(r"\bBETWEEN\b", re.IGNORECASE)
 _COMPLEX = re.compile(r"\bOR\b|\bCASE\b|--|/\*|[`;]", re.IGNORECASE)
-_STAND_INS = {"i": "1", "d": "1.5", "s": "'2001-01-01'"}
+_STAND_INS = {"i": "1", "n": "1" * 19, "d": "1.5", "s": "'2001-01-01'"}
 
 
 @dataclass(slots=True)

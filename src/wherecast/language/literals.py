@@ -1,8 +1,8 @@
 """A column of filter texts cut into shapes and constants, without a loop over the rows.
 
-The shape of a text is the text with each constant replaced by its class: `i` for an integer, `d`
-for another number, `s` for a string. Texts of one shape parse alike. The constants become columns
-of numbers and of string numbers.
+The shape of a text is the text with each constant replaced by its class: `i` for an integer, `n`
+for a longer one, `d` for another number, `s` for a string. Texts of one shape parse alike. The
+constants become columns of numbers and of string numbers.
 
 A text is cut by one regular expression that knows constants, and those names in which a digit
 could be mistaken for one. Where it is wrong (a comment, a doubled quote), the constants it finds
@@ -145,7 +145,8 @@ def _read(found: pa.Array, number: Callable[[str], int]) -> tuple[pa.Array, Lite
     coded = found.filter(pa.array(is_string)).dictionary_encode()
     numbers = [number(_unquoted(text)) for text in coded.dictionary.to_pylist()]
     strings[is_string] = np.array(numbers, np.int64)[np.asarray(coded.indices)]
-    classes = np.where(is_string, "s", np.where(is_int, "i", "d"))
+    whole = np.where(is_int, "i", "n")
+    classes = np.where(is_string, "s", np.where(is_plain, whole, "d"))
     return pa.array(classes), Literals(floats, ints, strings, lengths)
 
 

@@ -1,16 +1,27 @@
 """The text of a WHERE clause as a sqlglot tree, with its cost bounded before it is parsed."""
 
 import sys
+from itertools import zip_longest
+from typing import ClassVar
 
 from sqlglot import exp
-from sqlglot.dialects.dialect import Dialect
+from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from wherecast.model import FilterError, Limits
 
-_SPARK = Dialect.get_or_raise("spark")
+
+class _Where(Spark):
+    """Spark's dialect without statements: `show` and its like are names as any other."""
+
+    class Tokenizer(Spark.Tokenizer):
+        COMMANDS: ClassVar[set[TokenType]] = set()
+
+
+_SPARK = _Where()
 _FRAMES_PER_LEVEL = 40  # parentheses take 20, a NOT before them 9
+_QUERIES = (TokenType.SELECT, TokenType.WITH, TokenType.FROM, TokenType.VALUES)
 _PREFIXES = (TokenType.NOT, TokenType.DASH)
 _FULL_WIDTH = {chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}
 
@@ -32,6 +43,8 @@ def parse(text: str, limits: Limits) -> exp.Expression:
     except TokenError as error:
         raise FilterError(*_token_error(text, error)) from None
     tokens = _merged(text, tokens)
+    if not tokens:
+        raise FilterError("the filter is only a comment", 0)
     _check_cost(tokens, limits)
     try:
         trees = _parse_deeply(tokens, text, limits)
@@ -39,10 +52,7 @@ def parse(text: str, limits: Limits) -> exp.Expression:
         raise _parse_error(text, tokens, error) from None
     except RecursionError:
         raise _over("nesting", "levels", limits.filter_depth_max) from None
-    if len(trees) != 1 or trees[0] is None:
-        place = text.find(";")
-        raise FilterError("a filter is one condition", place if place >= 0 else None)
-    tree = trees[0]
+    (tree,) = trees
     assert isinstance(tree, exp.Expression)
     return tree
 
@@ -50,12 +60,12 @@ def parse(text: str, limits: Limits) -> exp.Expression:
 def _parse_deeply(tokens: list[Token], text: str, limits: Limits) -> list[exp.Expr | None]:
     """The trees of a text; where Python's limit is too low for its nesting, with a higher one."""
     try:
-        return _SPARK.parser().parse(tokens, text)
+        return _SPARK.parser().parse_into(exp.Condition, tokens, text)
     except RecursionError:
         before = sys.getrecursionlimit()
     sys.setrecursionlimit(before + limits.filter_depth_max * _FRAMES_PER_LEVEL)
     try:
-        return _SPARK.parser().parse(tokens, text)
+        return _SPARK.parser().parse_into(exp.Condition, tokens, text)
     finally:
         sys.setrecursionlimit(before)
 
@@ -63,11 +73,14 @@ def _parse_deeply(tokens: list[Token], text: str, limits: Limits) -> list[exp.Ex
 def _merged(text: str, tokens: list[Token]) -> list[Token]:
     """The tokens with neighbouring strings joined as Spark 4 reads them.
 
-    `'it''s'` is `it's`; `'a' 'b'` is `ab`.
+    `'it''s'` is `it's`; `'a' 'b'` is `ab`. An `if` that calls nothing is a name.
     """
     merged: list[Token] = []
-    for token in tokens:
+    for token, follower in zip_longest(tokens, tokens[1:]):
         last = merged[-1] if merged else None
+        called = follower is not None and follower.token_type == TokenType.L_PAREN
+        if token.token_type != TokenType.STRING and token.text.upper() == "IF" and not called:
+            token.token_type = TokenType.IDENTIFIER
         if token.token_type == TokenType.STRING and last and last.token_type == TokenType.STRING:
             touching = last.end + 1 == token.start and text[last.end] == text[token.start]
             joined = last.text + (text[token.start] if touching else "") + token.text
@@ -85,6 +98,8 @@ def _check_cost(tokens: list[Token], limits: Limits) -> None:
     predicates = 1
     for token in tokens:
         kind = token.token_type
+        if kind == TokenType.SEMICOLON:
+            raise FilterError("a filter is one condition", token.start)
         if kind in (TokenType.STRING, TokenType.NUMBER):
             if len(token.text.encode("utf-8", "replace")) > limits.literal_bytes_max:
                 raise _over("a literal", "bytes", limits.literal_bytes_max, token.start)
@@ -125,6 +140,8 @@ def _parse_error(text: str, tokens: list[Token], error: ParseError) -> FilterErr
             plain = _FULL_WIDTH[character]
             hint = f"write {plain} instead of the full-width {character}"
             return FilterError("not a WHERE clause", place, hint)
+    if tokens[0].token_type in _QUERIES:
+        return FilterError("a filter cannot hold a subquery", tokens[0].start)
     opened: list[int] = []
     for token in tokens:
         if token.token_type == TokenType.L_PAREN:

@@ -101,6 +101,9 @@ def test_any_repetition_ends_in_a_tree_or_a_filter_error(piece: str) -> None:
     [
         ("", "the filter is empty", 0),
         ("x = 1; x = 2", "a filter is one condition", 5),
+        ("x = 1;", "a filter is one condition", 5),
+        ("-- x = 1", "the filter is only a comment", 0),
+        (" SELECT 1", "a filter cannot hold a subquery", 1),
         ("x = 'a", "a ' is opened and not closed", 4),
         ("(x = 1", "a parenthesis is opened and not closed", 0),
         ("(x = 1) AND (y = ((2)", "a parenthesis is opened and not closed", 17),
