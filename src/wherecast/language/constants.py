@@ -8,6 +8,7 @@ from typing import Literal
 
 from wherecast.language.expression import Constant
 from wherecast.model import Attribute, FilterError, parse_time
+from wherecast.model.values import is_text
 
 LiteralKind = Literal["number", "string", "bool", "null", "time", "date"]
 
@@ -64,10 +65,8 @@ def read_constant(attribute: Attribute, word: Word) -> Constant:
     if word.kind != _KINDS[attribute.type]:
         raise mismatch(attribute, word)
     if attribute.type == "string":
-        try:
-            word.text.encode()
-        except UnicodeEncodeError:
-            raise FilterError("a string has a lone surrogate", word.position) from None
+        if not is_text(word.text):
+            raise FilterError("a string has a lone surrogate", word.position)
         return word.text
     if attribute.type == "bool":
         return word.text == "true"

@@ -14,6 +14,7 @@ from wherecast.language.shapes import compile_shape, read_shape
 from wherecast.language.table import PredicateTable
 from wherecast.language.table_builder import TableBuilder
 from wherecast.model import DEFAULT_LIMITS, FilterError, Limits, Schema
+from wherecast.model.values import is_text
 
 _ALONE_MAX = 2  # so few filters of a shape are read sooner than the shape is compiled
 
@@ -82,16 +83,9 @@ def _column(texts: pa.Array | pa.ChunkedArray | Sequence[str | None]) -> pa.Arra
     try:
         return pa.array(texts, pa.large_string())
     except (UnicodeEncodeError, pa.ArrowException):  # something in it is no text: read it alone
-        return pa.array([text if _is_text(text) else None for text in texts], pa.large_string())
+        plain = [text if isinstance(text, str) and is_text(text) else None for text in texts]
+        return pa.array(plain, pa.large_string())
 
 
 def _text(given: Any) -> Any:
     return given.as_py() if isinstance(given, pa.Scalar) else given
-
-
-def _is_text(given: object) -> bool:
-    """Whether Arrow can hold it as a string."""
-    try:
-        return isinstance(given, str) and given.encode() is not None
-    except UnicodeEncodeError:
-        return False

@@ -14,6 +14,7 @@ from wherecast.matching.matches import Id, Matches
 from wherecast.matching.scan import ScanIndex
 from wherecast.model import ConfigError, FilterError, Problem, PublicationError, Schema
 from wherecast.model.names import did_you_mean
+from wherecast.model.values import INT_MAX, INT_MIN, is_text
 
 Kind = Literal["columnar", "scan"]
 KINDS: tuple[Kind, ...] = ("columnar", "scan")
@@ -205,6 +206,10 @@ class Index:
             raise ConfigError(f"an id is a string or an int, not {type(id).__name__}")
         if expected is not None and not isinstance(id, expected):
             raise ConfigError(f"the ids of this index are {expected.__name__}, not {id!r}")
+        if isinstance(id, int) and not INT_MIN <= id <= INT_MAX:
+            raise ConfigError("an id that is an int has at most 64 bits")
+        if isinstance(id, str) and not is_text(id):
+            raise ConfigError(f"the id {id!r} has a lone surrogate, which is no character")
         return str if isinstance(id, str) else int
 
 

@@ -184,11 +184,18 @@ def _read_bool(value: object) -> bool:
 def _read_string(value: object) -> str:
     if not isinstance(value, str):
         raise ValueProblem("wrong_type", f"needs a string, not {describe(value)}")
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise ValueProblem("malformed", "has a lone surrogate, which is no character") from None
+    if not is_text(value):
+        raise ValueProblem("malformed", "has a lone surrogate, which is no character")
     return value
+
+
+def is_text(text: str) -> bool:
+    """Whether every part of a string is a character: half of a surrogate pair is none."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _read_time(value: object) -> int:

@@ -1,0 +1,73 @@
+"""Every kind of index gives what the reference index gives, on anything that can be drawn."""
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.property.strategies import (
+    RANDOMS,
+    fill,
+    make_conjunction,
+    make_row,
+    make_schema,
+    make_template,
+)
+from wherecast import Index, Schema
+from wherecast.columns import arrow_schema
+from wherecast.matching.index import KINDS
+
+Case = tuple[Schema, list[str], list[dict[str, Any]]]
+
+
+@st.composite
+def cases(draw: st.DrawFn, domains: bool = False) -> Case:
+    rng = draw(RANDOMS)
+    schema = make_schema(rng, domains=domains)
+    templates = [rng.choice([make_conjunction, make_template])(rng, schema) for _ in range(12)]
+    texts = [fill(rng, rng.choice(templates)) for _ in range(60)]
+    return schema, texts, [inside(make_row(rng, schema), schema) for _ in range(30)]
+
+
+def inside(row: dict[str, Any], schema: Schema) -> dict[str, Any]:
+    """A row without values whose nearest step lies beyond the greatest value."""
+    beyond = [a.name for a in schema if a.max is not None and row.get(a.name, a.max) > a.max]
+    return {name: value for name, value in row.items() if name not in beyond}
+
+
+def table_of(schema: Schema, rows: list[dict[str, Any]]) -> pa.Table:
+    columns = [
+        pa.array([row.get(f.name) for row in rows], pa.int64()).cast(f.type)
+        if pa.types.is_timestamp(f.type)
+        else pa.array([row.get(f.name) for row in rows], f.type)
+        for f in arrow_schema(schema)
+    ]
+    return pa.table(columns, schema=arrow_schema(schema))
+
+
+def assert_same(case: Case, kind: str) -> None:
+    schema, texts, rows = case
+    table = table_of(schema, rows)
+    reference, index = Index(schema, kind="scan"), Index(schema, kind=kind)
+    for each in (reference, index):
+        each.add_all(enumerate(texts))
+    found = zip(index.match(table).to_pylist(), reference.match(table).to_pylist(), strict=True)
+    for row, (got, wanted) in zip(rows, found, strict=True):
+        wrong = [texts[number] for number in set(got) ^ set(wanted)]  # type: ignore[index]
+        assert not wrong, (wrong, row)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "scan"])
+@settings(max_examples=30)
+@given(case=cases())
+def test_it_agrees_with_the_reference(kind: str, case: Case) -> None:
+    assert_same(case, kind)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "scan"])
+@settings(max_examples=20)
+@given(case=cases(domains=True))
+def test_it_agrees_with_the_reference_inside_domains(kind: str, case: Case) -> None:
+    assert_same(case, kind)
