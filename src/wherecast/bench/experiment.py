@@ -5,17 +5,20 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from secrets import randbelow
+from typing import Any, Literal, TextIO
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from wherecast.bench import language
+from wherecast.bench import language, matching
 from wherecast.bench.machine import facts
+from wherecast.bench.progress import Doing, Row, View
 from wherecast.model import ConfigError
 from wherecast.model.names import did_you_mean
 
-Row = dict[str, Any]
+_SEED_END = 2**31
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,27 +27,40 @@ class Options:
 
     Attributes:
         size: how many filters it reads; None is the size that its targets are stated for.
-        seed: the seed of its workloads.
+        seed: the seed of its workloads; None draws one.
         directory: where its JSON lines and its picture go.
         as_json: whether standard output gets JSON lines instead of a table.
+        only: the one workload that is measured; None is all.
     """
 
     size: int | None = None
-    seed: int = 1
+    seed: int | None = None
     directory: Path = Path("bench-results")
     as_json: bool = False
+    only: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """A named measurement: what it shows, its rows one by one, and its picture."""
+    """A named measurement.
+
+    Attributes:
+        title: what it shows.
+        rows: its rows one by one, by size, seed and workload.
+        draw: its picture.
+        views: its tables on screen; one with all columns where there are none.
+    """
 
     title: str
-    rows: Callable[[int | None, int], Iterator[Row]]
+    rows: Callable[[int | None, int, str | None], Iterator[Row | Doing]]
     draw: Callable[[list[Row], Path], None]
+    views: tuple[View, ...] = ()
 
 
-EXPERIMENTS = {"language": Experiment(language.TITLE, language.rows, language.draw)}
+EXPERIMENTS = {
+    "language": Experiment(language.TITLE, language.rows, language.draw),
+    "matching": Experiment(matching.TITLE, matching.rows, matching.draw, matching.VIEWS),
+}
 
 
 def run(name: str, options: Options = Options()) -> list[Row]:  # noqa: B008
@@ -63,25 +79,45 @@ def run(name: str, options: Options = Options()) -> list[Row]:  # noqa: B008
         options.directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ConfigError(f"cannot write to {options.directory}: {error.strerror}") from None
-    common = {"experiment": name, "seed": options.seed, "at": _now(), **facts()}
+    seed = randbelow(_SEED_END) if options.seed is None else options.seed
+    common = {"experiment": name, "seed": seed, "at": _now(), **facts()}
     console = Console(stderr=options.as_json)
-    console.print(f"[bold]{experiment.title}[/bold]")
-    rows: list[Row] = []
+    console.print(f"[bold]{experiment.title}[/bold], seed {seed}", highlight=False)
     lines = options.directory / f"{name}.jsonl"
+    steps = experiment.rows(options.size, seed, options.only)
     with lines.open("a", encoding="utf-8") as out:
-        for row in experiment.rows(options.size, options.seed):
-            rows.append(row)
-            line = json.dumps({**row, **common})
-            out.write(line + "\n")
-            if options.as_json:
-                print(line, flush=True)
-            else:
-                console.print(f"  {row['what']} …done", style="dim", highlight=False)
+        rows = _stored(steps, common, out, options.as_json, console)
     picture = _picture(experiment, rows, options.directory / f"{name}.png", console)
     if not options.as_json:
-        console.print(_table(rows))
-        console.print(f"{common['cpu']}, {common['cores']} cores, seed {options.seed}")
+        names = dict.fromkeys(name for row in rows for name in row)
+        for view in experiment.views or (View("what", {name: name for name in names}),):
+            shown = [row for row in rows if view.needs in row]
+            if shown:
+                console.print(_table(shown, view))
+        console.print(f"{common['cpu']}, {common['cores']} cores, seed {seed}")
         console.print(f"written to {lines}{picture}", highlight=False)
+    return rows
+
+
+def _stored(
+    steps: Iterator[Row | Doing], common: Row, out: TextIO, as_json: bool, console: Console
+) -> list[Row]:
+    """The rows, each written when it comes; a terminal shows what is done meanwhile."""
+    rows: list[Row] = []
+    with console.status("") as status:
+        for step in steps:
+            if isinstance(step, Doing):
+                status.update(step.what)
+                continue
+            rows.append(step)
+            line = json.dumps({**step, **common})
+            out.write(line + "\n")
+            out.flush()
+            if as_json:
+                print(line, flush=True)
+            else:
+                about = ", ".join(str(step[key]) for key in ("what", "engine") if key in step)
+                console.print(f"  {about} …done", style="dim", highlight=False)
     return rows
 
 
@@ -99,13 +135,14 @@ def _picture(experiment: Experiment, rows: list[Row], path: Path, console: Conso
     return f" and {path}"
 
 
-def _table(rows: list[Row]) -> Table:
+def _table(rows: list[Row], view: View) -> Table:
     """The rows as a table, numbers to the right; units are in the column names."""
-    table = Table()
-    names = list(dict.fromkeys(name for row in rows for name in row))
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    names = [name for name in view.columns if any(row.get(name) is not None for row in rows)]
     for name in names:
         numeric = any(isinstance(row.get(name), int | float) for row in rows)
-        table.add_column(name, justify="right" if numeric else "left", overflow="fold")
+        justify: Literal["left", "right"] = "right" if numeric else "left"
+        table.add_column(view.columns[name], justify=justify, overflow="fold")
     for row in rows:
         table.add_row(*(_shown(row.get(name)) for name in names))
     return table

@@ -7,7 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-_LIBRARIES = ("wherecast", "numpy", "pyarrow", "sqlglot")
+_LIBRARIES = ("wherecast", "numpy", "numba", "pyarrow", "sqlglot", "duckdb", "polars")
 
 
 def facts() -> dict[str, Any]:

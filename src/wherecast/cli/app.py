@@ -107,11 +107,16 @@ def explain(
 def bench(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The experiment.")],
     size: Annotated[int | None, typer.Option(help="How much work; its own if not given.")] = None,
-    seed: Annotated[int, typer.Option(help="The seed of its workloads.")] = 1,
+    seed: Annotated[
+        int | None, typer.Option(help="The seed of its workloads; drawn if not given.")
+    ] = None,
     directory: Annotated[Path, typer.Option(help="Where its results go.")] = Path("bench-results"),
+    only: Annotated[
+        str | None, typer.Option(metavar="WORKLOAD", help="Measure one workload only.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help=_JSON_HELP)] = False,
 ) -> None:
     """Run an experiment: a table on screen, JSON lines and a picture in a directory."""
     from wherecast.bench import Options, run
 
-    run(name, Options(size, seed, directory, json))
+    run(name, Options(size, seed, directory, json, only))

@@ -1,0 +1,69 @@
+"""How fast filters come and go while publications are matched, through the public index."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from time import perf_counter
+from typing import Any
+
+import pyarrow as pa
+
+from wherecast.matching import Index
+from wherecast.model import Schema
+
+BULK = 10_000
+ROUND = 100  # single changes before each match, and publications in it
+SINGLES = 2_000
+_SECONDS_MAX = 2.0
+
+
+def updates(schema: Schema, filters: pa.Table, more: pa.Table, batch: pa.RecordBatch) -> Any:
+    """The figures of changes to an index; each time includes the match that shows the change.
+
+    Args:
+        schema: of all.
+        filters: those that the index has.
+        more: other ones, with other ids: those that come and go.
+        batch: the publications of a match.
+    """
+    few = batch.slice(0, ROUND)
+    index = Index(schema)
+    started = perf_counter()
+    index.add_all(filters)
+    index.match(few)
+    first = perf_counter() - started
+    bulk, singles = more.slice(0, BULK), more.slice(BULK, SINGLES)
+    added = _seconds(lambda: index.add_all(bulk), index, few)
+    removed = _seconds(lambda: index.remove_all(bulk.column("id").to_pylist()), index, few)
+    pairs = list(
+        zip(singles.column("id").to_pylist(), singles.column("filter").to_pylist(), strict=True)
+    )
+    adds, add_seconds = _singles([partial(index.add, *pair) for pair in pairs], index, few)
+    gone = [partial(index.remove, id) for id, _ in pairs[:adds]]
+    removes, remove_seconds = _singles(gone, index, few)
+    return {
+        "text to first match, s": first,
+        "bulk adds/s": len(bulk) / added,
+        "bulk removes/s": len(bulk) / removed,
+        "single adds/s": adds / add_seconds,
+        "single removes/s": removes / remove_seconds,
+    }
+
+
+def _seconds(change: Callable[[], object], index: Index, batch: pa.RecordBatch) -> float:
+    started = perf_counter()
+    change()
+    index.match(batch)
+    return perf_counter() - started
+
+
+def _singles(
+    changes: Sequence[Callable[[], None]], index: Index, batch: pa.RecordBatch
+) -> tuple[int, float]:
+    """How many changes were made and in how many seconds; a match after every few."""
+    started, done = perf_counter(), 0
+    while done < len(changes) and (not done or perf_counter() - started < _SECONDS_MAX):
+        for change in changes[done : done + ROUND]:
+            change()
+        done = min(len(changes), done + ROUND)
+        index.match(batch)
+    return done, perf_counter() - started
