@@ -66,6 +66,22 @@ def test_many_matches_make_room_as_they_come() -> None:
 
 
 @pytest.mark.usefixtures("trees")
+def test_one_publication_may_need_more_room_than_there_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its matches of many groups add up, while each group alone would fit."""
+    monkeypatch.setattr(snapshot, "_ROOM", 1)
+    schema = Schema.from_dict({f"x{place}": "int" for place in range(40)})
+    texts = [f"x{place} >= {value}" for place in range(40) for value in range(50)]
+    texts += [f"x{place} = {place} OR x0 = 7" for place in range(40)]
+    batch = pa.record_batch({f"x{place}": pa.array([60] * 3, pa.int64()) for place in range(40)})
+
+    found = Snapshot.of(read_filters(texts, schema)).match(batch)
+
+    assert np.diff(found.offsets).tolist() == [2_000] * 3
+
+
+@pytest.mark.usefixtures("trees")
 def test_more_bounds_than_cells_are_still_exact() -> None:
     """70,000 different bounds share 65,000 cells; the edges are decided on exact keys."""
     schema = Schema.from_dict({"a": "int"})

@@ -173,14 +173,16 @@ class Snapshot:
         pointers = np.array([array.ctypes.data for array in held], np.int64)
         at = 0
         while True:
+            before = at
             at = kernels.match_rows(
                 cells, at, pointers, forest.directory, forest.groups, half, out, ends, extra, counts
             )
             if at == len(cells):
                 return ends, out[: ends[at]], extra[: counts[3]], counts[:3]
-            if ends[at] + 2 * room > len(out):
+            stuck = at == before  # one publication needs more than there is
+            if stuck or ends[at] + 2 * room > len(out):
                 out = np.concatenate([out, np.empty(len(out), np.int32)])
-            if counts[3] + 2 * room > len(extra):
+            if stuck or counts[3] + 2 * room > len(extra):
                 extra = np.concatenate([extra, np.empty_like(extra)])
 
     def _joined(

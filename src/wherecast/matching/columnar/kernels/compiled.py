@@ -398,6 +398,7 @@ def match_rows(cells, begin, pointers, directory, groups, half, out, ends, extra
     extra_at, extra_count, found = extra.ctypes.data, counts[3], ends[begin]
     for publication in range(begin, rows):
         row = matrix + publication * width * 2
+        inner, leaf, checked = counts[0], counts[1], counts[2]
         for slot in range(width + 1):
             if slot < width and load_u16(row, slot) == 0:
                 continue
@@ -407,7 +408,8 @@ def match_rows(cells, begin, pointers, directory, groups, half, out, ends, extra
                     continue
                 room = load_i64(header, 9) + 64
                 if found + room > out.size or extra_count + room > extra.shape[0]:
-                    return publication  # what this row found so far is found again
+                    counts[0], counts[1], counts[2] = inner, leaf, checked
+                    return publication  # this row is matched again, from its start
                 found, extra_count = _probe(
                     at, header, row, publication, half, result, found, extra_at, extra_count, counts
                 )
