@@ -94,9 +94,9 @@ def cut(texts: pa.Array, number: Callable[[str], int], bytes_max: int) -> Cut:
     return Cut(np.concatenate([np.zeros(0, np.int64), *shapes]), list(known), ends[:-1], literals)
 
 
-def positions(text: str) -> list[int]:
-    """Where the constants of one text start, as the cut sees them."""
-    return [found.start(2) for found in _CUT_HERE.finditer(text) if found[2] is not None]
+def positions(text: str) -> dict[int, str]:
+    """The constants of one text as the cut sees them, by the places where they start."""
+    return {m.start(2): m[2] for m in _CUT_HERE.finditer(text) if m[2] is not None}
 
 
 def shape_key(text: str | None) -> str:

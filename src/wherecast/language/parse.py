@@ -21,6 +21,8 @@ class _Where(Spark):
 
 _SPARK = _Where()
 _FRAMES_PER_LEVEL = 40  # parentheses take 20, a NOT before them 9
+# what sqlglot's parser lets through for texts that nobody would write, such as 5e-3.5BD
+_STUMBLES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 _QUERIES = (TokenType.SELECT, TokenType.WITH, TokenType.FROM, TokenType.VALUES)
 _PREFIXES = (TokenType.NOT, TokenType.DASH)
 _FULL_WIDTH = {chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}
@@ -52,6 +54,8 @@ def parse(text: str, limits: Limits) -> exp.Expression:
         raise _parse_error(text, tokens, error) from None
     except RecursionError:
         raise _over("nesting", "levels", limits.filter_depth_max) from None
+    except _STUMBLES:
+        raise FilterError("not a WHERE clause") from None
     (tree,) = trees
     assert isinstance(tree, exp.Expression)
     return tree

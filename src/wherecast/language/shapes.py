@@ -54,13 +54,16 @@ class Shape:
 
 def compile_shape(text: str, schema: Schema, limits: Limits) -> Shape | None:
     """The shape of a text, or None where its filters must be read one by one."""
-    places = {position: number for number, position in enumerate(positions(text))}
+    found = positions(text)
+    places = {position: number for number, position in enumerate(found)}
     used: set[int] = set()
 
     def constant(attribute: Attribute, word: Word) -> Constant:
         if word.kind in ("bool", "null"):
             return read_constant(attribute, word)
         if word.position not in places or word.kind not in _FITTING[attribute.type]:
+            raise Unfit
+        if word.kind == "number" and word.text != found[word.position]:  # as in 1e
             raise Unfit
         used.add(places[word.position])
         return Slot(places[word.position], word.negative, word.kind == "date")  # type: ignore[return-value]

@@ -63,6 +63,7 @@ class TableBuilder:
         self._sets: list[Ints] = []
         self._set_count = 0
         self._distances: list[npt.NDArray[np.float64]] = []
+        self._distance_count = 0
         self._rejected: list[tuple[int, FilterError]] = []
         self.string = self._strings.number
 
@@ -164,7 +165,8 @@ class TableBuilder:
             stored[:, 1] = self._attributes.number(leaf.longitude)
             stored[:, 2:5] = given
             stored[:, 5] = OPERATORS.index(leaf.operator)
-            first = sum(map(len, self._distances))
+            first = self._distance_count
+            self._distance_count += count
             self._distances.append(stored)
             return np.arange(first, first + count, dtype=np.int64), np.zeros(count, np.int64)
         lows = np.broadcast_to(np.asarray(rows.lows, np.int64), count)
@@ -172,8 +174,8 @@ class TableBuilder:
 
     def finish(self, shapes: int) -> PredicateTable:
         """The table of everything that was added."""
-        for leaf in self._residuals.things:
-            self._attributes.number(leaf.right)
+        for used in self._residuals_used():
+            self._attributes.number(self._residuals.things[used].right)
         everything = np.arange(len(self._attributes.things))
         attributes, attribute_ranks = self._attributes.ranked(everything, self._attribute_place)
         filter_, number, attribute, kind, low, high = self._sorted(attribute_ranks)
@@ -192,6 +194,13 @@ class TableBuilder:
             kind.astype(np.uint8), low, high, set_keys, strings, tuple(patterns), distances,
             tuple(residuals), tuple(sorted(self._rejected, key=lambda item: item[0])), shapes,
         )  # fmt: skip
+
+    def _residuals_used(self) -> list[int]:
+        """The numbers of the residuals that rows name."""
+        lows = [low for *_, kind, low, _ in self._columns if kind[0] == Kind.RESIDUAL]
+        single = [low for *_, kind, low, _ in self._single if kind == Kind.RESIDUAL]
+        found: list[int] = np.concatenate([np.array(single, np.int64), *lows]).tolist()
+        return sorted(set(found))
 
     @staticmethod
     def _renumber(things: Numbered, rows: npt.NDArray[np.bool_], low: Ints) -> list[Any]:
