@@ -1,0 +1,73 @@
+import pickle
+
+import pytest
+
+from wherecast.language import Filter
+from wherecast.model import FilterError, Limits, PublicationError, Schema
+
+SCHEMA = Schema.from_dict(
+    {"no2": {"type": "float", "min": 0, "max": 1000}, "city": "string", "n.x": "int"}
+)
+
+
+def test_a_filter_keeps_its_text_and_schema_and_shows_itself() -> None:
+    filter = Filter(" no2>40 ", SCHEMA)
+    assert filter.text == " no2>40 "
+    assert filter.schema is SCHEMA
+    assert str(filter) == "no2 > 40.0"
+    assert repr(filter) == "Filter(' no2>40 ')"
+
+
+def test_publications_are_validated_before_they_are_matched() -> None:
+    filter = Filter("no2 > 40", SCHEMA)
+    assert filter.matches({"no2": 41})
+    assert not filter.matches({"no2": 40})
+    assert not filter.matches({})
+    assert Filter("n.x = 1", SCHEMA).matches({"n": {"x": 1}})
+    with pytest.raises(PublicationError, match="above its maximum"):
+        filter.matches({"no2": 2000})
+
+
+def test_filters_are_equal_where_their_expressions_and_schemas_are() -> None:
+    filter = Filter("no2 > 40", SCHEMA)
+    assert filter == Filter("40 < NO2", SCHEMA)
+    assert hash(filter) == hash(Filter("40 < no2", SCHEMA))
+    assert filter != Filter("no2 > 41", SCHEMA)
+    assert filter != Filter("no2 > 40", Schema.from_dict({"no2": "float"}))
+    assert filter != "no2 > 40"
+
+
+def test_triples_make_the_same_filter() -> None:
+    filter = Filter.from_triples([("no2", ">", 40), ("city", "=", "Split")], SCHEMA)
+    assert filter == Filter("no2 > 40 AND city = 'Split'", SCHEMA)
+    assert filter.text == "no2 > 40.0 AND city = 'Split'"
+
+
+def test_a_warning_says_that_it_never_matches_and_why() -> None:
+    assert Filter("no2 > 40", SCHEMA).warnings == ()
+    for text, reason in (
+        ("no2 > 50 AND no2 < 30", "no2 > 50.0 and no2 < 30.0 exclude each other"),
+        ("no2 > 2000", "no value that no2 may have satisfies the filter"),
+        ("no2 > 2000 OR city = NULL", "a comparison with NULL is never true"),
+        ("city < ''", "no value that city may have satisfies the filter"),
+        ("city BETWEEN 'a' AND 'a' AND city <> 'a'", "no value that city may have"),
+    ):
+        (warning,) = Filter(text, SCHEMA).warnings
+        assert warning.startswith("can never match: ")
+        assert reason in warning
+
+
+def test_other_limits_may_be_given() -> None:
+    with pytest.raises(FilterError, match="limit of 1 predicates"):
+        Filter("no2 > 1 AND no2 < 9", SCHEMA, Limits(predicates_max=1))
+
+
+@pytest.mark.parametrize("text", [None, 5, b"no2 > 1", ["no2 > 1"]])
+def test_only_a_text_is_a_filter(text: object) -> None:
+    with pytest.raises(FilterError, match="a filter is a text"):
+        Filter(text, SCHEMA)  # type: ignore[arg-type]
+
+
+def test_a_filter_travels_between_processes() -> None:
+    filter = Filter("no2 > 40 AND city LIKE 'S%'", SCHEMA)
+    assert pickle.loads(pickle.dumps(filter)) == filter
