@@ -82,6 +82,7 @@ def test_domains_and_steps_change_nothing(column: tuple[Schema, list[str]]) -> N
         pytest.param([f"x > 1.{v}and a = 1" for v in range(4)], id="a number that runs on"),
         pytest.param([f"x > {v}e" for v in (1, 2, 1.5)], id="half an exponent"),
         pytest.param([f"x > {v}.5BD" for v in ("1", "5e-3")], id="letters that trip the parser"),
+        pytest.param([f"x > {v}e0{v}e0" for v in range(4)], id="two exponents"),
         pytest.param([f"x > {v}_000" for v in range(4)], id="underscores"),
         pytest.param([f"x > {'9' * v}" for v in (17, 18, 19, 20, 308, 400)], id="digits"),
         pytest.param([f"a > {'9' * v}" for v in (17, 18, 19, 20, 308, 500)], id="digits of ints"),

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from wherecast.language.literals import MARK, Cut
+from wherecast.language.literals import MARK, Cut, example_of
 from wherecast.language.numbered import Numbered
-from wherecast.language.shapes import Shape, columns_of_shape, compile_shape, taken
+from wherecast.language.shapes import columns_of_shape, compile_shape, taken
 from wherecast.language.table_builder import Rows, TableBuilder
 from wherecast.model import Limits, Schema
 
@@ -25,7 +25,6 @@ Ints = npt.NDArray[np.int64]
 _AND = re.compile(r"[ \t\r\n]+AND[ \t\r\n]+", re.IGNORECASE)  # \s would take marks too
 _BETWEEN = re.compile(r"\bBETWEEN\b", re.IGNORECASE)
 _COMPLEX = re.compile(r"\bOR\b|\bCASE\b|--|/\*|[`;]", re.IGNORECASE)
-_STAND_INS = {"i": "1", "n": "1" * 19, "d": "1.5", "s": "'2001-01-01'"}
 
 
 @dataclass(slots=True)
@@ -103,18 +102,12 @@ def _rows_of(
     key: str, starts: Ints, parts: Cut, schema: Schema, limits: Limits, builder: TableBuilder
 ) -> tuple[npt.NDArray[np.bool_], list[Rows]] | None:
     """Which uses of a fragment are regular, and its predicate rows; None where it does not fit."""
-    shape: Shape | None = compile_shape(_example(key), schema, limits)
+    example = example_of(key)
+    shape = None if example is None else compile_shape(example, schema, limits)
     if shape is None or len(shape.conjunctions) != 1:
         return None
     made = columns_of_shape(shape, starts, parts.literals, builder, limits)
     return None if made is None else (made[0], made[1][0])
-
-
-def _example(key: str) -> str:
-    """A text of a fragment, with constants of the right classes."""
-    pieces = key.split(MARK)
-    pieces[1::2] = [_STAND_INS.get(piece, "") for piece in pieces[1::2]]
-    return "".join(pieces)
 
 
 def _refuse_repeated(

@@ -27,6 +27,7 @@ _CUT = f"(?s){_NAME}|{_LITERAL}"
 _CUT_HERE = re.compile(f"(?s){_NAME}|{_LITERAL}".replace(r"\x{80}-\x{10FFFF}", "\x80-\U0010ffff"))
 _CHUNK_ROWS = 16_384  # of at most 64 KiB each, so that a chunk fits 32-bit offsets
 _INTEGER_DIGITS_MAX = 18
+_STAND_INS = {"i": "1", "n": "1" * 19, "d": "1.5", "s": "'2001-01-01'"}
 _EXACT_FLOAT_MIN = 1e-290  # nearer to 0, a double loses digits of its text, or is 0
 _SPARK = Dialect.get_or_raise("spark")
 
@@ -102,6 +103,17 @@ def positions(text: str) -> dict[int, str]:
 def shape_key(text: str | None) -> str:
     """The text without its constants: what tells its shape from others."""
     return "" if text is None else _CUT_HERE.sub(lambda found: found[1] or MARK, text)
+
+
+def example_of(key: str) -> str | None:
+    """A text that has the key of a shape, or of a part of one, with constants of its classes.
+
+    None where it would not be cut so, as in `1e01e0`, of which the last part is a name.
+    """
+    pieces = key.split(MARK)
+    pieces[1::2] = [_STAND_INS.get(piece, "") for piece in pieces[1::2]]
+    text = "".join(pieces)
+    return text if list(positions(text).values()) == [p for p in pieces[1::2] if p] else None
 
 
 def _usable(chunk: pa.Array, bytes_max: int) -> npt.NDArray[np.bool_]:

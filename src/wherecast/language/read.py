@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from wherecast.language.filter import read_expression
 from wherecast.language.fragments import read_fragments
-from wherecast.language.literals import cut, shape_key
+from wherecast.language.literals import cut, example_of, shape_key
 from wherecast.language.normal import normalise
 from wherecast.language.shapes import compile_shape, read_shape
 from wherecast.language.table import PredicateTable
@@ -48,7 +48,8 @@ def read_filters(
         elif len(rows) <= _ALONE_MAX:
             rare.append(rows)
         else:
-            shape = compile_shape(column[int(rows[0])].as_py(), schema, limits)
+            example = example_of(parts.keys[parts.shapes[rows[0]]])
+            shape = None if example is None else compile_shape(example, schema, limits)
             starts = parts.starts[rows]
             alone.append(
                 rows

@@ -1,7 +1,7 @@
 import pyarrow as pa
 import pytest
 
-from wherecast.language.literals import Cut, cut, positions, shape_key
+from wherecast.language.literals import Cut, cut, example_of, positions, shape_key
 from wherecast.language.numbered import Numbered
 
 
@@ -43,6 +43,15 @@ def test_where_constants_are(text: str, constants: list[str]) -> None:
 def test_classes_tell_what_parses_otherwise() -> None:
     found, _ = cut_of("x > 1", "x > 1.0", "x > '1'", "x > 1234567890123456789", "x > 2")
     assert found.shapes.tolist() == [0, 1, 2, 3, 0]
+
+
+def test_a_shape_has_an_example_that_has_this_shape() -> None:
+    texts = ["x1 > .5 AND s = 'it\\'s'", "x IN (1, 2.5, 1234567890123456789)", "`a 1` = 5L"]
+    found, _ = cut_of(*texts)
+    examples = [example_of(key) for key in found.keys]
+    assert examples[0] == "x1 > 1.5 AND s = '2001-01-01'"
+    assert cut_of(*[example for example in examples if example])[0].keys == found.keys
+    assert example_of(cut_of("x > 1e01e0")[0].keys[0]) is None
 
 
 def test_names_with_digits_are_no_constants() -> None:
