@@ -56,8 +56,9 @@ def parse(text: str, limits: Limits) -> exp.Expression:
         raise _over("nesting", "levels", limits.filter_depth_max) from None
     except _STUMBLES:
         raise FilterError("not a WHERE clause") from None
-    (tree,) = trees
-    assert isinstance(tree, exp.Expression)
+    tree = trees[0] if len(trees) == 1 else None
+    if not isinstance(tree, exp.Expression):  # nothing but + or ELSE, say
+        raise FilterError("not a WHERE clause", 0)
     return tree
 
 

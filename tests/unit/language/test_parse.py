@@ -3,6 +3,7 @@ import sys
 from typing import Any
 
 import pytest
+from sqlglot.dialects.spark import Spark
 
 from wherecast.language import parse as module
 from wherecast.language.parse import parse
@@ -96,6 +97,13 @@ def test_any_repetition_ends_in_a_tree_or_a_filter_error(piece: str) -> None:
             parse(piece * times + "x", LIMITS)
 
 
+def test_any_key_word_anywhere_ends_in_a_tree_or_a_filter_error() -> None:
+    for word in Spark.Tokenizer.KEYWORDS:
+        for text in (word, f"{word} x", f"x {word} 1", f"x = {word}", f"{word}(x)", f"{word} 'a'"):
+            with contextlib.suppress(FilterError):
+                parse(text, LIMITS)
+
+
 @pytest.mark.parametrize(
     ("text", "message", "position"),
     [
@@ -109,6 +117,8 @@ def test_any_repetition_ends_in_a_tree_or_a_filter_error(piece: str) -> None:
         ("(x = 1) AND (y = ((2)", "a parenthesis is opened and not closed", 17),
         ("x = 1) AND (y = 2", "a parenthesis is closed and not opened", 5),
         ("x ＝ 1", "not a WHERE clause", 2),
+        ("+", "not a WHERE clause", 0),
+        ("ELSE", "not a WHERE clause", 0),
         ("x >\n AND y", "not a WHERE clause near 'AND'", 5),
     ],
 )
