@@ -41,7 +41,7 @@ def rows_of(found: Found) -> list[list[int]]:
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_trees_columns_and_reference_agree(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     workload = WORKLOADS[name](seed=3)
-    texts, batch = filters_of(workload, 1_500), publications_of(workload, 120)
+    texts, batch = filters_of(workload, 600), publications_of(workload, 120)
     reference = Index(workload.schema, kind="scan")
     reference.add_all(enumerate(texts.to_pylist()))
     expected = reference.match(batch).to_pylist()

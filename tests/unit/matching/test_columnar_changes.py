@@ -82,7 +82,7 @@ TestChanges.settings = settings(max_examples=30, stateful_step_count=30, deadlin
 def test_small_runs_are_merged_and_few_filters_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, "_TIER_BASE", 8)
     index = Index(SCHEMA, kind="columnar")
-    for id in range(500):
+    for id in range(200):
         index.add(id, f"a > {id}")
         assert index.match([{"a": id + 1}]).counts.tolist() == [id + 1]
     engine = index._engine
@@ -91,9 +91,9 @@ def test_small_runs_are_merged_and_few_filters_read_again(monkeypatch: pytest.Mo
 
     stats = index.stats()
 
-    assert stats["changes_published"] == 500
+    assert stats["changes_published"] == 200
     assert len(stats["runs"]) <= 16
-    assert stats["filters_read_again"] <= 500 * 5
+    assert stats["filters_read_again"] <= 200 * 5
 
 
 def test_threads_see_one_consistent_state() -> None:

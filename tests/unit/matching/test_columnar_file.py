@@ -72,7 +72,7 @@ def test_a_loaded_index_matches_alike(
 
 def test_a_mixed_workload_survives_the_file(tmp_path: Path) -> None:
     workload = mixed(seed=11)
-    texts = pa.Table.from_batches(workload.filters(2_000)).column("filter").to_pylist()
+    texts = pa.Table.from_batches(workload.filters(500)).column("filter").to_pylist()
     batch = pa.Table.from_batches(workload.publications(60)).combine_chunks().to_batches()[0]
     index = Index(workload.schema)
     index.add_all(enumerate(texts))
