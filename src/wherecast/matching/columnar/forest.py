@@ -87,7 +87,7 @@ def build(
     starts = np.searchsorted(plan.group[order], np.arange(plan.count + 1))
     slots, needed = _dimensions(entries, plan, chance, width)
     headers, positions = _layout(starts, slots)
-    blocks = aligned(int(_ends(headers, starts, slots)), np.uint16)
+    blocks = aligned(_cell_count(headers), np.uint16)
     numbers = aligned(positions, np.int32)
     sources = aligned(positions, np.int32)
     numbers[:], sources[:] = -1, 0
@@ -198,7 +198,7 @@ def _layout(starts: Ints, slots: list[Ints]) -> tuple[Ints, int]:
     return headers, position
 
 
-def _ends(headers: Ints, starts: Ints, slots: list[Ints]) -> int:
+def _cell_count(headers: Ints) -> int:
     """The number of cells of all blocks."""
     if not len(headers):
         return 0

@@ -44,7 +44,7 @@ def whole_sets(predicates: Predicates) -> npt.NDArray[np.bool_]:
     owner = np.repeat(np.arange(len(sizes)), sizes)
     marks = predicates.slots.astype(np.int64) * 2 + (predicates.kinds == Exact.MISSING)
     every = np.ones(len(marks), bool)
-    sets = _signatures(owner, marks, every, np.zeros(len(sizes), np.int64), len(sizes))
+    sets = _signatures(owner, marks, every, np.zeros(len(sizes), np.int64))
     _, of_set, members = np.unique(sets, return_inverse=True, return_counts=True)
     shared = (members[of_set] >= _OWN_MIN) | (len(members) <= _SETS_MAX)
     return (shared & (sizes <= DIMS_MAX)) | (sizes <= _KEY)
@@ -64,26 +64,23 @@ def plan_groups(
         selectivity: float64 [sides], the chance that a publication satisfies each side.
         extra: bool [entries], those whose matches take the longer way.
     """
-    count = len(entries)
-    owner = np.repeat(np.arange(count), np.diff(entries.offsets))
+    owner = np.repeat(np.arange(len(entries)), np.diff(entries.offsets))
     marks = entries.slots.astype(np.int64) * 2 + entries.missing
     kinds = entries.check * 2 + extra
-    own = whole
     rank = _ranks(owner, selectivity, entries.offsets)
-    is_dim = np.where(own[owner], rank < DIMS_MAX, rank < _KEY)
-    keyed = _signatures(owner, marks, is_dim, kinds * 2 + ~own, count)
+    is_dim = np.where(whole[owner], rank < DIMS_MAX, rank < _KEY)
+    keyed = _signatures(owner, marks, is_dim, kinds * 2 + ~whole)
     found, group = np.unique(keyed, return_inverse=True)
     return Plan(group.astype(np.int64), is_dim, len(found))
 
 
 def _signatures(
-    owner: Ints, marks: Ints, used: npt.NDArray[np.bool_], kinds: Ints, count: int
+    owner: Ints, marks: Ints, used: npt.NDArray[np.bool_], kinds: Ints
 ) -> npt.NDArray[np.uint64]:
     """A 64-bit hash per entry of the set of marks that it uses, and of its kind."""
     mixed = _mix(marks.astype(np.uint64) + np.uint64(1))
     total = _mix(kinds.astype(np.uint64) + np.uint64(0x5851F42D4C957F2D))
     np.add.at(total, owner[used], mixed[used])
-    assert len(total) == count
     return total
 
 

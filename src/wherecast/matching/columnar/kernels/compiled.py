@@ -1,7 +1,7 @@
 """The compiled kernels: cells of values, order of entries, levels of blocks, and matching.
 
-Each has a plain NumPy twin of the same name and arguments in `plain`, which is its oracle and
-stands in where numba cannot be imported. See `layout` for what the arrays mean.
+`columnar.plain` is the obvious twin of all of them together: it gives the same matches from whole
+columns, and is what they are compared with. `columnar.layout` says what the arrays mean.
 """
 
 import numpy as np
