@@ -16,6 +16,9 @@ app = typer.Typer(
     rich_markup_mode="markdown",
 )
 
+index = typer.Typer(help="What can be done with the file of an index.", no_args_is_help=True)
+app.add_typer(index, name="index")
+
 _SCHEMA_HELP = "A schema file, .toml or .attributes."
 _JSON_HELP = "Print machine-readable output."
 
@@ -101,6 +104,21 @@ def explain(
     from wherecast.cli.explain import run_explain
 
     run_explain(filter, publication, schema, json)
+
+
+@index.command(epilog="Example: wherecast index check filters.index")
+def check(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="What index.save wrote.")],
+    json: Annotated[bool, typer.Option("--json", help=_JSON_HELP)] = False,
+) -> None:
+    """Verify that a file is, byte by byte, what was written.
+
+    The exit code is 1 where an array is damaged.
+    """
+    from wherecast.cli.index import run_check
+
+    if not run_check(file, json):
+        raise typer.Exit(1)
 
 
 @app.command(epilog="Example: wherecast bench language --size 100000")

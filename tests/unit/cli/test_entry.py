@@ -19,7 +19,9 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == f"wherecast {expected}\n"
 
 
-@pytest.mark.parametrize("command", [[], ["match"], ["explain"], ["demo"], ["bench"]])
+@pytest.mark.parametrize(
+    "command", [[], ["match"], ["explain"], ["demo"], ["bench"], ["index", "check"]]
+)
 def test_help_has_an_example(capsys: pytest.CaptureFixture[str], command: list[str]) -> None:
     assert run([*command, "--help"]) == 0
     out, err = capsys.readouterr()

@@ -4,7 +4,8 @@
     header: JSON with the schema, the figures, and name, type, shape, place and digest of each array
     arrays
 
-Loading checks the magic, the format and the header's digest; it reads no array. `check` reads all.
+Loading checks the magic, the format and the header's digest; it reads no array. `verified` reads
+all.
 The content id is the digest of the header, which holds the digests of everything else: the same
 filters give the same id.
 """
@@ -13,7 +14,8 @@ import json
 import os
 import struct
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -32,6 +34,39 @@ _HEADER_BYTES_MAX = 1 << 30
 Arrays = Mapping[str, npt.NDArray[Any]]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Mapped:
+    """A mapped file.
+
+    Attributes:
+        raw: uint8, all bytes of the file.
+        format: its format.
+        header_end: where its header ends.
+        figures: what its header says.
+        content_id: the digest of its header.
+    """
+
+    raw: npt.NDArray[np.uint8]
+    format: int
+    header_end: int
+    figures: dict[str, Any]
+    content_id: str
+
+    @property
+    def start(self) -> int:
+        """Where the arrays begin."""
+        return _aligned(self.header_end)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """An array of a file, or the padding between arrays, and whether it is as it was written."""
+
+    name: str
+    nbytes: int
+    intact: bool
+
+
 def write_file(path: Path, figures: dict[str, Any], arrays: Arrays) -> str:
     """Writes figures and arrays, whole or not at all; returns the content id."""
     listed: dict[str, list[Any]] = {}
@@ -39,10 +74,10 @@ def write_file(path: Path, figures: dict[str, Any], arrays: Arrays) -> str:
     for name, array in arrays.items():
         flat = np.ascontiguousarray(array)
         listed[name] = [flat.dtype.str, list(flat.shape), place, flat.nbytes, _digest(flat)]
-        place += -(-flat.nbytes // _ALIGN) * _ALIGN
+        place += _aligned(flat.nbytes)
     header = json.dumps({**figures, "arrays": listed}).encode()
     digest = blake2b(header, digest_size=32).digest()
-    start = _start(len(header))
+    start = _aligned(_PREFIX.size + len(header))
     try:
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         with os.fdopen(handle, "wb") as out:
@@ -65,6 +100,22 @@ def map_file(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]], s
     Raises:
         SnapshotError: it is missing, of a newer format, cut off, or its header is damaged.
     """
+    mapped = map_header(path)
+    arrays = {}
+    for name, (dtype, shape, place, count, _) in mapped.figures["arrays"].items():
+        begin, end = mapped.start + place, mapped.start + place + count
+        if end > len(mapped.raw):
+            raise SnapshotError(f"{path}: is cut off in the array {name}")
+        arrays[name] = mapped.raw[begin:end].view(dtype).reshape(shape)
+    return mapped.figures, arrays, mapped.content_id
+
+
+def map_header(path: Path) -> Mapped:
+    """A mapped file whose header is whole.
+
+    Raises:
+        SnapshotError: it is missing, of a newer format, or its header is damaged.
+    """
     try:
         raw: npt.NDArray[np.uint8] = np.memmap(path, np.uint8, "r")
     except (OSError, ValueError) as error:
@@ -79,30 +130,43 @@ def map_file(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]], s
     header = raw[_PREFIX.size : _PREFIX.size + size].tobytes()
     if size > _HEADER_BYTES_MAX or blake2b(header, digest_size=32).digest() != digest:
         raise SnapshotError(f"{path}: its header is damaged")
-    figures = json.loads(header)
-    start = _start(size)
-    arrays = {}
-    for name, (dtype, shape, place, count, _) in figures["arrays"].items():
-        if start + place + count > len(raw):
-            raise SnapshotError(f"{path}: is cut off in the array {name}")
-        part = raw[start + place : start + place + count]
-        arrays[name] = part.view(dtype).reshape(shape)
-    return figures, arrays, digest.hex()
+    return Mapped(raw, format_, _PREFIX.size + size, json.loads(header), digest.hex())
 
 
-def damaged(path: Path) -> list[str]:
-    """The names of the arrays whose content is not what was written; reads the whole file.
+def verified(path: Path) -> Iterator[Part]:
+    """Every part of a file, compared with what was written; reads the whole file.
 
     Raises:
         SnapshotError: the file cannot even be mapped.
     """
     figures, arrays, _ = map_file(path)
-    return [name for name, array in arrays.items() if _digest(array) != figures["arrays"][name][4]]
+    for name, array in arrays.items():
+        yield Part(name, array.nbytes, _digest(array) == figures["arrays"][name][4])
+    yield _padding(path)
 
 
-def _start(header_bytes: int) -> int:
-    """Where the arrays begin."""
-    return -(-(_PREFIX.size + header_bytes) // _ALIGN) * _ALIGN
+def _padding(path: Path) -> Part:
+    """What is between the arrays: zeros, and nothing after the last."""
+    mapped = map_header(path)
+    raw, listed = mapped.raw, mapped.figures["arrays"].values()
+    ends = [mapped.header_end, *(mapped.start + place + count for _, _, place, count, _ in listed)]
+    gaps = [raw[end : _aligned(end)] for end in ends]
+    intact = len(raw) == _aligned(ends[-1]) and not any(gap.any() for gap in gaps)
+    return Part("padding", sum(len(gap) for gap in gaps), intact)
+
+
+def damaged(path: Path) -> list[str]:
+    """The names of the parts whose content is not what was written; reads the whole file.
+
+    Raises:
+        SnapshotError: the file cannot even be mapped.
+    """
+    return [part.name for part in verified(path) if not part.intact]
+
+
+def _aligned(place: int) -> int:
+    """The first multiple of the alignment from a place on."""
+    return -(-place // _ALIGN) * _ALIGN
 
 
 def _digest(array: npt.NDArray[Any]) -> str:

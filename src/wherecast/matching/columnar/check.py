@@ -1,0 +1,69 @@
+"""Verifies the file of an index in full: every byte, then that the parts fit together."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from wherecast.matching.columnar.file import Part, map_file, map_header, verified
+from wherecast.matching.columnar.saved import Strings, put_together
+from wherecast.model import SnapshotError
+
+
+@dataclass(frozen=True, slots=True)
+class FileFigures:
+    """What the header of a file says.
+
+    Attributes:
+        format: the format of the file.
+        content_id: the digest of everything in it.
+        filters: how many filters it holds.
+        arrays: how many arrays it is made of.
+        bytes: its size.
+    """
+
+    format: int
+    content_id: str
+    filters: int
+    arrays: int
+    bytes: int
+
+
+def file_figures(path: Path) -> FileFigures:
+    """What the header of a file says; reads no array.
+
+    Raises:
+        SnapshotError: it is missing, of a newer format, or its header is damaged.
+    """
+    mapped = map_header(path)
+    arrays = mapped.figures["arrays"]
+    filters = arrays["table.conjunction_offsets"][1][0] - 1
+    return FileFigures(mapped.format, mapped.content_id, filters, len(arrays), len(mapped.raw))
+
+
+def check_file(path: Path) -> Iterator[Part]:
+    """Every part of a file, compared with what was written, then whether they fit together.
+
+    Raises:
+        SnapshotError: the file cannot be mapped, or what was written is no index.
+    """
+    intact = True
+    for part in verified(path):
+        intact &= part.intact
+        yield part
+    if intact:
+        _fit(path)
+
+
+def _fit(path: Path) -> None:
+    """Raises where the parts, each as it was written, are not those of an index."""
+    figures, arrays, _ = map_file(path)
+    try:
+        run, _ = put_together(figures, arrays)
+        for strings in (run.ids, run.texts):
+            if isinstance(strings, Strings):
+                strings.array.validate(full=True)
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        raise SnapshotError(f"{path}: its arrays are not those of an index: {error}") from None
+    counts = {len(run.ids), len(run.texts), len(run.snapshot.table)}
+    if len(counts) > 1 or len(run.snapshot.filters) != len(run.snapshot.plain.offsets) - 1:
+        raise SnapshotError(f"{path}: its arrays do not fit together")
