@@ -17,12 +17,12 @@ _SCRIPT = "from wherecast.bench.matching_start import first_match; first_match({
 def starts(seed: int) -> Iterator[dict[str, Any]]:
     """Two processes that share an empty place for compiled code, one after the other."""
     with TemporaryDirectory() as directory:
-        places = {"NUMBA_CACHE_DIR": directory, "XDG_CACHE_HOME": directory}
+        environment = {**os.environ, "WHERECAST_CACHE_DIR": directory}
         for engine in ("cold", "warm"):
             started = perf_counter()
             run = subprocess.run(
                 [sys.executable, "-c", _SCRIPT.format(seed=seed)],
-                env={**os.environ, **places}, capture_output=True, text=True, check=True,
+                env=environment, capture_output=True, text=True, check=True,
             )  # fmt: skip
             seconds = perf_counter() - started
             yield {"what": f"{START}, {engine}", "engine": "columnar", **json.loads(run.stdout),

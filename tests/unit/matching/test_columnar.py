@@ -209,7 +209,7 @@ for index in (trees, reference):
 assert trees.match(batch).to_pylist() == reference.match(batch).to_pylist()
 print("equal", trees.match(batch).counts.sum() > 0)
 """
-    environment = {**os.environ, **target, "NUMBA_CACHE_DIR": str(tmp_path)}
+    environment = {**os.environ, **target, "WHERECAST_CACHE_DIR": str(tmp_path)}
     done = subprocess.run(
         [sys.executable, "-c", program],
         capture_output=True, text=True, check=True, env=environment,

@@ -5,8 +5,8 @@ columns, and is what they are compared with. `columnar.layout` says what the arr
 """
 
 import numpy as np
-from numba import njit
 
+from wherecast.matching.columnar.kernels.kept import njit
 from wherecast.matching.columnar.kernels.simd import (
     count_bits,
     edge64,
