@@ -6,6 +6,7 @@ appearance; `finish` renumbers them in the order of their meaning, and sorts the
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,25 @@ from wherecast.language.numbered import Ints, Numbered, ranks_of
 from wherecast.language.table import OPERATORS, Distances, Kind, PredicateTable
 from wherecast.language.write import write
 from wherecast.model import Attribute, FilterError, Schema
+
+
+def attribute_place(schema: Schema, attribute: Attribute) -> tuple[int, str, str]:
+    """What the attributes of a table are ordered by."""
+    place = schema.positions.get(attribute.name, len(schema))
+    return place, attribute.name, attribute.type
+
+
+def pattern_key(leaf: Predicate) -> tuple[Any, ...]:
+    """What tells the patterns of a table apart and orders them."""
+    name = attributes_of(leaf)[0].name
+    if isinstance(leaf, Pattern):
+        return name, leaf.kind, leaf.text, leaf.escape, leaf.negated, leaf.fold
+    return name, "", write(leaf)
+
+
+def residual_key(leaf: Compared) -> str:
+    """What tells the residuals of a table apart and orders them."""
+    return write(leaf)
 
 
 @dataclass(slots=True)
@@ -73,11 +93,7 @@ class TableBuilder:
 
     def pattern(self, leaf: Predicate) -> int:
         """The number of a string predicate."""
-        if isinstance(leaf, Pattern):
-            key: tuple[Any, ...] = (leaf.kind, leaf.text, leaf.escape, leaf.negated, leaf.fold)
-        else:
-            key = ("", write(leaf))
-        return self._patterns.number((attributes_of(leaf)[0].name, *key), leaf)
+        return self._patterns.number(pattern_key(leaf), leaf)
 
     def reject(self, row: int, error: FilterError) -> None:
         """Notes a filter that cannot be accepted."""
@@ -136,7 +152,7 @@ class TableBuilder:
     def row_of_residual(self, leaf: Compared | Distance) -> Rows:
         """The predicate row of one residual predicate, for a single filter."""
         if isinstance(leaf, Compared):
-            return Rows(Kind.RESIDUAL, leaf.left, self._residuals.number(write(leaf), leaf))
+            return Rows(Kind.RESIDUAL, leaf.left, self._residuals.number(residual_key(leaf), leaf))
         given = np.array([[*leaf.point, leaf.metres]], np.float64)
         return Rows(Kind.DISTANCE, leaf.latitude, distance=(leaf, given))
 
@@ -177,7 +193,9 @@ class TableBuilder:
         for used in self._residuals_used():
             self._attributes.number(self._residuals.things[used].right)
         everything = np.arange(len(self._attributes.things))
-        attributes, attribute_ranks = self._attributes.ranked(everything, self._attribute_place)
+        attributes, attribute_ranks = self._attributes.ranked(
+            everything, partial(attribute_place, self._schema)
+        )
         filter_, number, attribute, kind, low, high = self._sorted(attribute_ranks)
         is_text = np.array([a.type == "string" for a in attributes], bool)[attribute]
         set_keys, strings = self._ordered_sets(kind, low, high, is_text)
@@ -208,10 +226,6 @@ class TableBuilder:
         ordered, ranks = things.ranked(np.unique(low[rows]))
         low[rows] = ranks[low[rows]]
         return ordered
-
-    def _attribute_place(self, attribute: Attribute) -> tuple[int, str, str]:
-        place = self._schema.positions.get(attribute.name, len(self._schema))
-        return place, attribute.name, attribute.type
 
     def _sorted(self, attribute_ranks: Ints) -> list[Ints]:
         """All predicate rows as six columns, by filter, conjunction, attribute and kind."""
