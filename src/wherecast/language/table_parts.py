@@ -1,0 +1,132 @@
+"""The kept filters of tables that are being joined, and their rows in the joined arrays."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from wherecast.language.numbered import Ints
+from wherecast.language.table import Kind, PredicateTable
+from wherecast.model import FilterError
+
+Mask = npt.NDArray[np.bool_]
+_ROWS = {"attribute": np.int32, "kind": np.uint8, "low": np.int64, "high": np.int64}
+
+
+@dataclass(slots=True, eq=False)
+class Part:
+    """The kept filters of one table, counted from 0.
+
+    Attributes:
+        table: where they are from.
+        keep: bool [filters of the table], None where all are kept.
+        filter_ends: int64 [filters], where their conjunctions end.
+        conjunction_ends: int64 [conjunctions], where their rows end.
+        rows: int64 [predicates], the rows of the table, None where all are kept.
+    """
+
+    table: PredicateTable
+    keep: Mask | None
+    filter_ends: Ints
+    conjunction_ends: Ints
+    rows: Ints | None
+
+    @staticmethod
+    def of(table: PredicateTable, keep: Mask | None) -> "Part":
+        """The part of a table that a mask keeps."""
+        assert keep is None or len(keep) == len(table)
+        if keep is None or keep.all():
+            ends = table.conjunction_offsets[1:], table.predicate_offsets[1:]
+            return Part(table, None, *ends, None)
+        conjunctions = np.diff(table.conjunction_offsets)
+        predicates = np.diff(table.predicate_offsets)
+        kept = np.repeat(keep, conjunctions)
+        rows = np.flatnonzero(np.repeat(kept, predicates))
+        return Part(table, keep, np.cumsum(conjunctions[keep]), np.cumsum(predicates[kept]), rows)
+
+    @property
+    def size(self) -> int:
+        """The number of rows."""
+        return len(self.table.kind) if self.rows is None else len(self.rows)
+
+
+@dataclass(slots=True, eq=False)
+class View:
+    """A part of the joined arrays; it has the numbers of its own table until they are replaced.
+
+    Attributes:
+        part: what it was copied from.
+        attribute, kind, low, high: its rows.
+        set_keys: the keys of its sets.
+        texts: int64, the places in `set_keys` that have numbers of strings.
+    """
+
+    part: Part
+    attribute: npt.NDArray[np.int32]
+    kind: npt.NDArray[np.uint8]
+    low: Ints
+    high: Ints
+    set_keys: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    texts: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    def rows(self, kind: Kind) -> Ints:
+        """The rows of a kind."""
+        return np.flatnonzero(self.kind == int(kind))  # an enum would slow NumPy down
+
+    def used(self, count: int, *numbers: npt.NDArray[Any]) -> Ints | None:
+        """The numbers below `count` that are there, sorted; None where all are, as all is kept."""
+        if self.part.rows is None:
+            return None
+        flags = np.zeros(count + 1, bool)  # one more for -1
+        for some in numbers:
+            flags[some] = True
+        return np.flatnonzero(flags[:-1])
+
+
+def offsets_of(ends: Sequence[Ints]) -> Ints:
+    """The ends of all parts, one after the other, with a 0 before."""
+    offsets = np.zeros(1 + sum(map(len, ends)), np.int64)
+    place = last = 0
+    for some in ends:
+        if len(some):
+            np.add(some, last, out=offsets[place + 1 : place + 1 + len(some)])
+            place += len(some)
+            last = int(offsets[place])
+    return offsets
+
+
+def rejected_of(parts: Sequence[Part]) -> tuple[tuple[int, FilterError], ...]:
+    """The rejected filters that are kept, with their rows in the joined table."""
+    found: list[tuple[int, FilterError]] = []
+    start = 0
+    for part in parts:
+        rejected = part.table.rejected
+        if part.keep is None:
+            found += [(start + row, error) for row, error in rejected]
+        elif rejected:
+            places = np.cumsum(part.keep) - 1 + start
+            found += [(int(places[row]), error) for row, error in rejected if part.keep[row]]
+        start += len(part.filter_ends)
+    return tuple(found)
+
+
+def copied(parts: Sequence[Part]) -> tuple[dict[str, npt.NDArray[Any]], list[View]]:
+    """The kept rows of all parts in new arrays, and the views of each part into them."""
+    size = sum(part.size for part in parts)
+    arrays: dict[str, npt.NDArray[Any]] = {n: np.empty(size, type_) for n, type_ in _ROWS.items()}
+    views: list[View] = []
+    start = 0
+    for part in parts:
+        end = start + part.size
+        own = {name: array[start:end] for name, array in arrays.items()}
+        for name, view in own.items():
+            given = getattr(part.table, name)
+            if part.rows is None:
+                view[:] = given
+            else:
+                np.take(given, part.rows, out=view, mode="clip")  # the mode that needs no buffer
+        views.append(View(part, **own))
+        start = end
+    return arrays, views
