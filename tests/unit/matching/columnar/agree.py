@@ -5,9 +5,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from wherecast import Index, Schema
 from wherecast.matching.matches import Matches
+from wherecast.workloads import Workload
 
 
 def columnar(schema: Schema, filters: Sequence[str]) -> Index:
@@ -15,6 +17,18 @@ def columnar(schema: Schema, filters: Sequence[str]) -> Index:
     index = Index(schema, kind="columnar")
     index.add_all(enumerate(filters))
     return index
+
+
+def workload_index(workload: Workload, count: int) -> Index:
+    """A columnar index of the first filters of a workload."""
+    texts = pa.Table.from_batches(workload.filters(count)).column("filter")
+    return columnar(workload.schema, texts.to_pylist())
+
+
+def publications_of(workload: Workload, count: int) -> pa.RecordBatch:
+    """The first publications of a workload in one batch."""
+    [batch] = pa.Table.from_batches(workload.publications(count)).combine_chunks().to_batches()
+    return batch
 
 
 def rows(matches: Matches) -> list[npt.NDArray[np.int64]]:

@@ -1,0 +1,134 @@
+"""What matching costs, in figures that are the same on every machine."""
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from tests.unit.matching.columnar.agree import columnar, publications_of, workload_index
+from wherecast import Schema
+from wherecast.workloads import WORKLOADS
+
+pytestmark = pytest.mark.usefixtures("trees")
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The most that a workload may cost: about 15 % more than was measured.
+
+    Attributes:
+        filters: how many there are.
+        inner, leaf: blocks read per publication.
+        checked: entries decided one by one, per publication.
+        bytes: of the trees per filter.
+    """
+
+    filters: int
+    inner: float
+    leaf: float
+    checked: float
+    bytes: float
+
+
+# beside each what was measured, with seed 1: inner, leaf, checked, bytes
+BOUNDS = {
+    "bluedove": Bounds(20_000, 3.1, 10.5, 0.08, 28.0),  # 2.70, 9.08, 0.064, 24.4
+    "alerts": Bounds(20_000, 4.6, 5.6, 0.0, 21.2),  # 4.00, 4.87, 0, 18.4
+    "geofence": Bounds(20_000, 2.8, 3.2, 0.015, 58.0),  # 2.41, 2.75, 0.012, 50.5
+    "sparse": Bounds(5_000, 0.0, 91.0, 8.2, 480.0),  # 0, 78.9, 7.07, 417.8
+    "stocks": Bounds(20_000, 8.1, 19.8, 29.8, 21.6),  # 7.01, 17.2, 25.9, 18.8
+    "sensors": Bounds(5_000, 1.15, 2.42, 0.0, 22.4),  # 1.00, 2.10, 0, 19.5
+}
+PUBLICATIONS = 1_000
+WIDE = 5_000  # filters of many predicates
+BAD_KEY_MAX = 10  # times what one group for all would read
+LONE_CHECKS_MAX = 1_000  # entries that one publication is compared with
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+def test_blocks_checks_and_bytes(name: str) -> None:
+    bounds, workload = BOUNDS[name], WORKLOADS[name](seed=1)
+    index = workload_index(workload, bounds.filters)
+    index.match(publications_of(workload, PUBLICATIONS))
+
+    stats = index.stats()
+
+    assert stats["publications_matched"] == PUBLICATIONS
+    assert stats["blocks_inner_read"] / PUBLICATIONS <= bounds.inner
+    assert stats["blocks_leaf_read"] / PUBLICATIONS <= bounds.leaf
+    assert stats["entries_checked"] / PUBLICATIONS <= bounds.checked
+    assert stats["forest_bytes"] / bounds.filters <= bounds.bytes
+
+
+@cache
+def wide(width: int, size: int) -> tuple[int, int]:
+    """Blocks read and entries checked for filters on `size` of `width` attributes.
+
+    Every range is half of the domain, so that no two or three of them are a good key.
+    """
+    draw = np.random.default_rng(5)
+    schema = Schema.from_dict({f"x{place}": "float" for place in range(width)})
+    lows = (draw.random((WIDE, size)) * 0.5).tolist()
+    texts = [
+        " AND ".join(
+            f"x{place} BETWEEN {low!r} AND {low + 0.5!r}"
+            for place, low in zip(sorted(draw.permutation(width)[:size].tolist()), row, strict=True)
+        )
+        for row in lows
+    ]
+    index = columnar(schema, texts)
+    index.match(pa.record_batch({f"x{place}": draw.random(200) for place in range(width)}))
+    stats = index.stats()
+    return stats["blocks_inner_read"] + stats["blocks_leaf_read"], stats["entries_checked"]
+
+
+@pytest.mark.parametrize(
+    ("width", "size"),
+    [
+        (17, 16),
+        (18, 16),
+        pytest.param(17, 17, marks=pytest.mark.xfail(strict=True, reason="136 pairs as keys")),
+    ],
+)
+def test_bad_keys_read_few_blocks(width: int, size: int) -> None:
+    """One set of sixteen attributes makes one group; more sets or more attributes may not."""
+    single, _ = wide(16, 16)
+    blocks, _ = wide(width, size)
+    assert blocks <= BAD_KEY_MAX * single
+
+
+@pytest.mark.parametrize(
+    ("width", "size"),
+    [
+        (17, 16),
+        pytest.param(
+            18, 16, marks=pytest.mark.xfail(strict=True, reason="a quarter of all is checked")
+        ),
+        pytest.param(
+            17, 17, marks=pytest.mark.xfail(strict=True, reason="a quarter of all is checked")
+        ),
+    ],
+)
+def test_bad_keys_leave_few_entries_to_check(width: int, size: int) -> None:
+    single, _ = wide(16, 16)
+    _, checked = wide(width, size)
+    assert checked <= BAD_KEY_MAX * single
+
+
+@pytest.mark.parametrize("warm", [False, True], ids=["at first", "with trees that are there"])
+@pytest.mark.xfail(strict=True, reason="little work never takes the trees")
+def test_a_publication_alone_meets_few_of_many_filters(
+    warm: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()  # as much work as it is
+    index = columnar(Schema.from_dict({"a": "int"}), [f"a = {value}" for value in range(50_000)])
+    if warm:
+        index.match(pa.record_batch({"a": np.arange(100)}))
+        assert index.stats()["forest_bytes"] > 0
+    before = index.stats()["entries_checked"]
+
+    assert index.match([{"a": 5}]).to_pylist() == [[5]]
+
+    assert index.stats()["entries_checked"] - before <= LONE_CHECKS_MAX
