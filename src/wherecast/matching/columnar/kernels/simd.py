@@ -88,6 +88,16 @@ def _low_and_high(builder: Any, args: Any) -> tuple[Any, Any, Any]:
     return low, high, _spread(builder, args[2])
 
 
+def _opaque(builder: Any, bits: Any) -> Any:
+    """The same bits, of which the compiler does not know that they were 64 lanes.
+
+    Else it joins the masks of two compares as vectors of bits, and where a branch lies between
+    them it takes those apart lane by lane: 70 instead of 15 ns for a block of four dimensions.
+    """
+    kind = ir.FunctionType(_I64, [_I64])
+    return builder.call(ir.InlineAsm(kind, "", "=r,0", side_effect=False), [bits])
+
+
 @intrinsic
 def range64(typing_context: Any, address: Any, index: Any, cell: Any) -> Any:
     """The lanes whose range holds a cell, as the bits of a uint64."""
@@ -97,7 +107,7 @@ def range64(typing_context: Any, address: Any, index: Any, cell: Any) -> Any:
         inside = builder.and_(
             builder.icmp_unsigned("<=", low, wanted), builder.icmp_unsigned("<=", wanted, high)
         )
-        return builder.bitcast(inside, _I64)
+        return _opaque(builder, builder.bitcast(inside, _I64))
 
     return types.uint64(types.int64, types.int64, types.uint16), generate
 
@@ -111,7 +121,7 @@ def edge64(typing_context: Any, address: Any, index: Any, cell: Any) -> Any:
         edge = builder.or_(
             builder.icmp_unsigned("==", low, wanted), builder.icmp_unsigned("==", wanted, high)
         )
-        return builder.bitcast(edge, _I64)
+        return _opaque(builder, builder.bitcast(edge, _I64))
 
     return types.uint64(types.int64, types.int64, types.uint16), generate
 
