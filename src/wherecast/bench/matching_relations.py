@@ -12,12 +12,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from wherecast.language import PredicateTable
-from wherecast.language.keys import RANGES
+from wherecast.language.keys import RANGES, float_values
 from wherecast.language.table import Kind
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-_LEAST = np.iinfo(np.int64).min
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,7 +97,7 @@ def _boxes(table: PredicateTable, owner: Ints, members: Ints, bits: int) -> Boxe
             ends = np.full(len(members), none)
             ends[places] = bound[mine]
             if (ends != none).any():
-                values = _floats(ends) if attribute.type == "float" else ends
+                values = float_values(ends) if attribute.type == "float" else ends
                 columns[f"{name}_{suffix}"] = pa.array(values[rows])
                 names.append(name)
     columns["number"] = pa.array(members[rows].astype(np.int32))
@@ -165,7 +164,7 @@ def _bounds(table: PredicateTable, rows: Ints) -> tuple[Floats, Floats, npt.NDAr
     low, high = table.low[rows], table.high[rows]
     assert (high[negated] == low[negated] + 1).all(), "one excluded number has a range"
     low[negated] = high[negated] = table.set_keys[low[negated]]
-    return _floats(low), _floats(high), negated
+    return float_values(low), float_values(high), negated
 
 
 def _texts(table: PredicateTable, owner: Ints, rows: Ints) -> pa.Table:
@@ -196,10 +195,3 @@ def _owners(table: PredicateTable) -> Ints:
     """The filter of each predicate."""
     assert len(table.predicate_offsets) == len(table) + 1, "a filter has one conjunction"
     return np.repeat(np.arange(len(table)), np.diff(table.predicate_offsets))
-
-
-def _floats(keys: Ints) -> Floats:
-    """The doubles of keys; the greatest key, which only NaN has, as infinity."""
-    finite = np.minimum(keys, -RANGES["float"][0])
-    values: Floats = np.where(finite >= 0, finite, _LEAST - finite).view(np.float64)
-    return values

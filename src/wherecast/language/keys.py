@@ -44,6 +44,15 @@ def float_keys(values: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
     return np.where(np.isnan(values), np.int64(NAN_KEY), keys)
 
 
+def float_values(keys: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """The doubles that have those keys; the greatest key, which only NaN has, as infinity.
+
+    Shapes: any shape of int64 to the same shape of float64.
+    """
+    inside = np.minimum(keys, _INFINITY_KEY)
+    return np.where(inside >= 0, inside, np.int64(INT_MIN) - inside).view(np.float64)
+
+
 def value_of(type_: Type, key: int) -> Value:
     """The value that has a key."""
     if type_ == "bool":

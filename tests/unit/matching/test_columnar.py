@@ -13,6 +13,7 @@ import pytest
 from wherecast import Index, Schema
 from wherecast.language import read_filters
 from wherecast.matching.columnar import snapshot
+from wherecast.matching.columnar import trees as tree_matching
 from wherecast.matching.columnar.snapshot import Found, Snapshot
 from wherecast.workloads import Workload, alerts, bluedove, mixed, sensors
 
@@ -70,7 +71,8 @@ def test_one_publication_may_need_more_room_than_there_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Its matches of many groups add up, while each group alone would fit."""
-    monkeypatch.setattr(snapshot, "_ROOM", 1)
+    monkeypatch.setattr(tree_matching, "_ROOM", 1)
+    monkeypatch.setattr(tree_matching, "_spare", tree_matching._Spare())
     schema = Schema.from_dict({f"x{place}": "int" for place in range(40)})
     texts = [f"x{place} >= {value}" for place in range(40) for value in range(50)]
     texts += [f"x{place} = {place} OR x0 = 7" for place in range(40)]

@@ -12,6 +12,7 @@ import pytest
 numba = pytest.importorskip("numba")
 
 import wherecast  # noqa: E402
+from wherecast.matching.columnar import layout  # noqa: E402
 from wherecast.matching.columnar.kernels import place as places  # noqa: E402
 from wherecast.matching.columnar.kernels.place import place  # noqa: E402
 
@@ -96,13 +97,16 @@ def test_the_place_is_named_after_what_made_the_code(
 
 def test_every_source_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(Path(places.__file__).parent, tmp_path / "kernels")
-    monkeypatch.setattr(places, "files", lambda _: tmp_path / "kernels")
+    shutil.copy(Path(layout.__file__), tmp_path)
+    monkeypatch.setattr(
+        places, "files", lambda name: tmp_path / "kernels" if "kernels" in name else tmp_path
+    )
     seen = {places.source_digest()}
-    for name in ("compiled.py", "simd.py", "another.py"):
-        with (tmp_path / "kernels" / name).open("a") as file:
+    for name in ("kernels/matching.py", "kernels/simd.py", "kernels/another.py", "layout.py"):
+        with (tmp_path / name).open("a") as file:
             file.write("# changed\n")
         seen.add(places.source_digest())
-    assert len(seen) == 4
+    assert len(seen) == 5
 
 
 @pytest.mark.parametrize("kind", ["link", "others", "file"])

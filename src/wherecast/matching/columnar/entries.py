@@ -5,7 +5,7 @@ alone decide and no match is found twice. What a box cannot say is decided later
 (`check`) or on what remains after that (`later`).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,7 @@ _EXACT_OF = np.array(
     np.uint8,
 )  # fmt: skip
 _STRING_RANGE = (0, 2**62)
+_KEY_MIN, _KEY_MAX = -(2**63), 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,19 +57,23 @@ def exact_predicates(table: PredicateTable) -> Predicates:
     """The predicates of a table in key space, strings by their rank."""
     text = np.array([a.type == "string" for a in table.attributes], bool)
     on_text = text[table.attribute] if len(table.attribute) else np.zeros(0, bool)
-    lows, highs, keys = table.low.copy(), table.high.copy(), table.set_keys.copy()
+    kinds, lows, highs = _EXACT_OF[table.kind], table.low.copy(), table.high.copy()
+    keys = table.set_keys.copy()
     ranges = table.kind == Kind.TEXT_RANGE
     lows[ranges] = np.where(lows[ranges] < 0, _STRING_RANGE[0], 2 * lows[ranges] + 1)
     highs[ranges] = np.where(highs[ranges] < 0, _STRING_RANGE[1], 2 * highs[ranges])
-    sets = ((table.kind == Kind.SET) | (table.kind == Kind.NOT_SET)) & on_text
+    sets = ((kinds == Exact.SET) | (kinds == Exact.NOT_SET)) & on_text
     for start, end in _runs(lows[sets], highs[sets]):
         keys[start:end] = 2 * keys[start:end] + 1
+    points = np.flatnonzero((kinds == Exact.SET) & (highs - lows == 1))
+    kinds[points] = Exact.RANGE
+    lows[points] = highs[points] = keys[lows[points]]
     ends = [
         _STRING_RANGE if a.type in ("string", "any") else RANGES[a.type] for a in table.attributes
     ]
     least, most = np.array(ends, np.int64).reshape(-1, 2).T
     return Predicates(
-        table.predicate_offsets, table.attribute, _EXACT_OF[table.kind], lows, highs, keys,
+        table.predicate_offsets, table.attribute, kinds, lows, highs, keys,
         np.ascontiguousarray(least), np.ascontiguousarray(most),
     )  # fmt: skip
 
@@ -89,23 +94,24 @@ def entries_of(predicates: Predicates, whole: npt.NDArray[np.bool_]) -> Entries:
     count = len(offsets) - 1
     owner = np.repeat(np.arange(count), np.diff(offsets))
     parts = _parts(predicates)
-    split, check_rows = _choose_splits(owner, kinds, np.where(whole[owner], parts, _NEVER), count)
-    check = np.zeros(count, bool)
-    check[owner[check_rows]] = True
-    later = np.zeros(count, bool)
+    copies, divisor = _splits(owner, np.where(whole[owner], parts, _NEVER), parts > 1, count)
+    check, later = np.zeros(count, bool), np.zeros(count, bool)
+    check[owner[(parts > 1) & (divisor == 0)]] = True
     later[owner[kinds == Exact.LATER]] = True
-    copies = np.ones(count, np.int64)
-    chosen = split >= 0
-    copies[chosen] = parts[split[chosen]]
-    conjunctions = np.repeat(np.arange(count), copies)
-    part = np.arange(len(conjunctions)) - np.repeat(np.cumsum(copies) - copies, copies)
-    sizes = np.diff(offsets)[conjunctions]
-    ends = np.cumsum(np.concatenate([[0], sizes]))
-    rows = np.repeat(offsets[:-1][conjunctions], sizes) + _counting(sizes)
+    if (copies == 1).all():
+        conjunctions, rows = np.arange(count), np.arange(len(kinds))
+        ends, part = offsets, np.zeros(1, np.int64)
+    else:
+        conjunctions = np.repeat(np.arange(count), copies)
+        sizes = np.diff(offsets)[conjunctions]
+        ends = np.cumsum(np.concatenate([[0], sizes]))
+        rows = np.repeat(offsets[:-1][conjunctions], sizes) + _counting(sizes)
+        part = np.repeat(_counting(copies), sizes)
     lows, highs, missing = _sides(predicates, rows)
-    places = np.repeat(part, sizes)
-    is_split = split[owner[rows]] == rows
-    _split_sides(predicates, rows, places, is_split, lows, highs)
+    split = np.flatnonzero(divisor[rows])
+    if len(split):
+        place = part[split] // divisor[rows[split]] % parts[rows[split]]
+        _split_sides(predicates, rows, split, place, lows, highs)
     split_entries = Entries(
         conjunctions, ends, predicates.slots[rows], lows, highs, missing,
         check[conjunctions], later[conjunctions],
@@ -116,15 +122,20 @@ def entries_of(predicates: Predicates, whole: npt.NDArray[np.bool_]) -> Entries:
 def _intersected(entries: Entries) -> Entries:
     """The entries with one side per slot; those that allow nothing are left out."""
     owner = np.repeat(np.arange(len(entries)), np.diff(entries.offsets))
-    order = np.lexsort((entries.slots, owner))
-    slots, owner = entries.slots[order], owner[order]
-    starts = np.flatnonzero(np.diff(owner, prepend=-1) | np.diff(slots, prepend=-1))
-    lows, highs, missing = entries.lows[order], entries.highs[order], entries.missing[order]
-    if len(starts) < len(order):
+    slots, lows, highs, missing = entries.slots, entries.lows, entries.highs, entries.missing
+    place = owner * (int(slots.max(initial=0)) + 1) + slots
+    if (place[1:] < place[:-1]).any():
+        order = np.argsort(place, kind="stable")
+        owner, slots, place = owner[order], slots[order], place[order]
+        lows, highs, missing = lows[order], highs[order], missing[order]
+    starts = np.flatnonzero(np.diff(place, prepend=-1))
+    if len(starts) < len(place):
         lows = np.maximum.reduceat(lows, starts)
         highs = np.minimum.reduceat(highs, starts)
         missing = np.maximum.reduceat(missing, starts)
         slots, owner = slots[starts], owner[starts]
+    elif (lows <= highs).all():
+        return replace(entries, slots=slots, lows=lows, highs=highs, missing=missing)
     possible = np.ones(len(entries), bool)
     possible[owner[lows > highs]] = False
     kept = possible[owner]
@@ -150,15 +161,22 @@ def _parts(predicates: Predicates) -> Ints:
     return parts
 
 
-def _choose_splits(
-    owner: Ints, kinds: npt.NDArray[np.uint8], parts: Ints, count: int
-) -> tuple[Ints, Ints]:
-    """For each conjunction the predicate to split, or -1, and the rows that are checked instead."""
-    sets = np.flatnonzero((kinds == Exact.SET) | (kinds == Exact.NOT_SET))
-    split = np.full(count, -1, np.int64)
-    small = sets[parts[sets] <= _PARTS_MAX]
-    split[owner[small[::-1]]] = small[::-1]
-    return split, np.array([row for row in sets if split[owner[row]] != row], np.int64)
+def _splits(owner: Ints, parts: Ints, sets: npt.NDArray[np.bool_], count: int) -> tuple[Ints, Ints]:
+    """Which sets are split: the entries of each conjunction, and for each row its divisor.
+
+    Entry e of a conjunction has part `e // divisor % parts` of a split row; other rows have the
+    divisor 0. The first sets that fit are taken.
+    """
+    copies, divisor = np.ones(count, np.int64), np.zeros(len(owner), np.int64)
+    waiting = np.flatnonzero(sets)
+    while True:
+        fitting = waiting[copies[owner[waiting]] * parts[waiting] <= _PARTS_MAX]
+        first = fitting[np.diff(owner[fitting], prepend=-1) != 0]
+        if not len(first):
+            return copies, divisor
+        divisor[first] = copies[owner[first]]
+        copies[owner[first]] *= parts[first]
+        waiting = np.setdiff1d(fitting, first, assume_unique=True)
 
 
 def _sides(predicates: Predicates, rows: Ints) -> tuple[Ints, Ints, npt.NDArray[np.uint8]]:
@@ -174,22 +192,19 @@ def _sides(predicates: Predicates, rows: Ints) -> tuple[Ints, Ints, npt.NDArray[
 
 
 def _split_sides(
-    predicates: Predicates,
-    rows: Ints,
-    places: Ints,
-    is_split: npt.NDArray[np.bool_],
-    lows: Ints,
-    highs: Ints,
+    predicates: Predicates, rows: Ints, split: Ints, place: Ints, lows: Ints, highs: Ints
 ) -> None:
-    """Gives the copies of a split conjunction their own part of the split predicate."""
-    kinds = predicates.kinds[rows]
-    sets = is_split & (kinds == Exact.SET)
-    keys = predicates.keys[predicates.lows[rows[sets]] + places[sets]]
-    lows[sets], highs[sets] = keys, keys
-    gaps = np.flatnonzero(is_split & (kinds == Exact.NOT_SET))
-    start, end = predicates.lows[rows[gaps]], predicates.highs[rows[gaps]]
-    place = places[gaps]
-    after = place > 0
-    before = place < end - start
-    lows[gaps[after]] = predicates.keys[start[after] + place[after] - 1] + 1
-    highs[gaps[before]] = predicates.keys[start[before] + place[before]] - 1
+    """Gives the sides that are split, each by its place, their own part of the predicate."""
+    starts, ends = predicates.lows[rows[split]], predicates.highs[rows[split]]
+    sets = predicates.kinds[rows[split]] == Exact.SET
+    keys = predicates.keys[starts[sets] + place[sets]]
+    lows[split[sets]], highs[split[sets]] = keys, keys
+    gaps, place = split[~sets], place[~sets]
+    starts, ends = starts[~sets], ends[~sets]
+    after, before = place > 0, place < ends - starts
+    below, above = predicates.keys[starts[after] + place[after] - 1], gaps[after]
+    lows[above] = below + 1
+    lows[above[below == _KEY_MAX]], highs[above[below == _KEY_MAX]] = 1, 0  # nothing is above
+    key, under = predicates.keys[starts[before] + place[before]], gaps[before]
+    highs[under] = key - 1
+    lows[under[key == _KEY_MIN]], highs[under[key == _KEY_MIN]] = 1, 0

@@ -86,8 +86,7 @@ def _patterns(
                      {name: column.texts[pair % len(column.texts)].as_py()}) is True
             for pair in pairs.tolist()
         ]  # fmt: skip
-        there = column.valid[publications[mine]] > 0 if len(column.valid) else True
-        verdicts[mine] = np.array(decided, bool)[back] & there
+        verdicts[mine] = np.array(decided, bool)[back] & column.has(publications[mine])
     return verdicts
 
 
@@ -103,8 +102,7 @@ def _distances(
             mine = np.flatnonzero(slots == slot)
             column = columns[slot]
             place[side, mine] = column.values[publications[mine]]
-            if len(column.valid):
-                there[mine] &= column.valid[publications[mine]] > 0
+            there[mine] &= column.has(publications[mine])
     metres = _haversine(place[0], place[1], given.points[numbers])
     bound, verdicts = given.metres[numbers], np.zeros(len(rows), bool)
     for sign, operator in enumerate(OPERATORS):
@@ -161,8 +159,7 @@ def _residuals(
         for attribute in (leaf.left, leaf.right):
             column = columns[slot_of[attribute]]
             sides.append(column.values[publications[mine]])
-            if len(column.valid):
-                there &= column.valid[publications[mine]] > 0
+            there &= column.has(publications[mine])
         if leaf.left.type == "string":
             sides = [
                 _texts(columns[slot_of[a]], publications[mine]) for a in (leaf.left, leaf.right)

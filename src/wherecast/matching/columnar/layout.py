@@ -8,6 +8,9 @@ a block of the level above holds the boxes of 64 blocks below. Child j of block 
 
 *Groups.* Entries with the same dimensions, one tree each. A header is a row of 24 int64.
 
+*Rests.* The sides of an entry that are no dimensions of its group: triples of uint16, the slot and
+the low and high cell, the most selective first.
+
 *Predicates.* What decides exactly: a row per predicate of a conjunction, in key space.
 """
 
@@ -33,11 +36,12 @@ class Header(IntEnum):
     SIZE = 9
     NEEDED = 10
     EXACT = 11
+    REST = 12
     SLOTS = 16
 
 
 class Pointers(IntEnum):
-    """The arrays whose addresses `match_rows` takes, in their order."""
+    """The arrays whose addresses the kernels take, in their order."""
 
     COLUMNS = 0
     IS_FLOAT = 1
@@ -51,7 +55,29 @@ class Pointers(IntEnum):
     LOWS = 9
     HIGHS = 10
     KEYS = 11
-    SCRATCH = 12
+    EXACT_SLOTS = 12
+    REST_ENDS = 13
+    RESTS = 14
+    DIRECTORY = 15
+    GROUPS = 16
+    SECONDS = 17
+    SCRATCH = 18
+
+
+class CellPointers(IntEnum):
+    """The arrays whose addresses the kernel that makes cells takes, in their order."""
+
+    VALUES = 0  # addresses of the values, one per slot
+    BITS = 1  # addresses of their bits; 0 where all values are there
+    FIRSTS = 2
+    FLOATS = 3
+    EXACT = 4
+    BOUNDS = 5
+    BOUND_ENDS = 6
+    TABLES = 7
+    TABLE_ENDS = 8
+    ORIGINS = 9
+    SCALES = 10
 
 
 class Flag(IntFlag):
@@ -60,6 +86,7 @@ class Flag(IntFlag):
     CHECK_ALL = 1  # each one is decided on exact keys
     CHECK_EDGES = 2  # those are whose cell is an end of their range
     EXTRA = 4  # they go to the list of extra matches, not straight to the result
+    REST = 8  # their sides that are no dimensions are compared one by one
 
 
 class Exact(IntEnum):

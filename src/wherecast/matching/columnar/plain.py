@@ -16,6 +16,7 @@ from wherecast.matching.columnar.slots import Column
 
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
+_CHUNK = 1 << 20  # verdicts at a time
 
 
 def candidates(predicates: Predicates, columns: Sequence[Column], rows: int) -> tuple[Ints, Ints]:
@@ -25,19 +26,16 @@ def candidates(predicates: Predicates, columns: Sequence[Column], rows: int) -> 
     Cost: rows times predicates.
     """
     keys = [_keys(column) for column in columns]
-    present = [_present(column, rows) for column in columns]
+    present = [column.present() for column in columns]
+    count = len(predicates.offsets) - 1
+    step = max(1, _CHUNK // max(1, rows * (1 + len(predicates.kinds) // max(1, count))))
     publications, conjunctions = [], []
-    offsets = predicates.offsets.tolist()
-    for conjunction in range(len(offsets) - 1):
-        holds = np.ones(rows, bool)
-        for place in range(offsets[conjunction], offsets[conjunction + 1]):
-            slot = int(predicates.slots[place])
-            holds &= _holds(predicates, place, keys[slot], present[slot])
-            if not holds.any():
-                break
-        found = np.flatnonzero(holds)
-        publications.append(found)
-        conjunctions.append(np.full(len(found), conjunction, np.int64))
+    for start in range(0, count, step):
+        end = min(start + step, count)
+        holds = _conjunctions(predicates, start, end, keys, present, rows)
+        found, publication = np.nonzero(holds)
+        conjunctions.append(found + start)
+        publications.append(publication)
     none = np.zeros(0, np.int64)
     return np.concatenate([none, *publications]), np.concatenate([none, *conjunctions])
 
@@ -48,19 +46,27 @@ def _keys(column: Column) -> Ints:
     return column.values  # type: ignore[return-value]
 
 
-def _present(column: Column, rows: int) -> Bools:
-    return column.valid > 0 if len(column.valid) else np.ones(rows, bool)
-
-
-def _holds(predicates: Predicates, place: int, keys: Ints, present: Bools) -> Bools:
-    """Where one predicate holds."""
-    kind, low, high = predicates.kinds[place], predicates.lows[place], predicates.highs[place]
-    if kind == Exact.MISSING:
-        return ~present
-    if kind == Exact.RANGE:
-        within: Bools = (keys >= low) & (keys <= high)
-        return present & within
-    if kind in (Exact.SET, Exact.NOT_SET):
-        inside: Bools = np.isin(keys, predicates.keys[low:high])
-        return present & (inside if kind == Exact.SET else ~inside)
-    return present
+def _conjunctions(
+    predicates: Predicates, start: int, end: int, keys: list[Ints], present: list[Bools], rows: int
+) -> Bools:
+    """Where some conjunctions hold, bool [conjunctions, rows]."""
+    offsets = predicates.offsets[start : end + 1]
+    first, last = int(offsets[0]), int(offsets[-1])
+    each = np.empty((last - first, rows), bool)
+    slots, kinds = predicates.slots[first:last], predicates.kinds[first:last]
+    for slot in np.unique(slots).tolist():
+        mine = np.flatnonzero(slots == slot)
+        each[mine] = present[slot]
+        ranges = mine[kinds[mine] == Exact.RANGE]
+        lows, highs = predicates.lows[first + ranges], predicates.highs[first + ranges]
+        each[ranges] &= (keys[slot] >= lows[:, None]) & (keys[slot] <= highs[:, None])
+        each[mine[kinds[mine] == Exact.MISSING]] = ~present[slot]
+        for place in mine[(kinds[mine] == Exact.SET) | (kinds[mine] == Exact.NOT_SET)].tolist():
+            low, high = predicates.lows[first + place], predicates.highs[first + place]
+            inside = np.isin(keys[slot], predicates.keys[low:high])
+            each[place] &= inside if kinds[place] == Exact.SET else ~inside
+    holds = np.ones((end - start, rows), bool)
+    some = np.flatnonzero(np.diff(offsets))
+    if len(some):
+        holds[some] = np.logical_and.reduceat(each, offsets[some] - first, axis=0)
+    return holds

@@ -1,8 +1,10 @@
 """The planner: which entries share a tree, and on which dimensions.
 
 Entries on the same set of attributes share a group where they are many, or where there are few
-such sets. The others are keyed by their two most selective predicates; what a key leaves out is
-decided on exact keys, for the entries that its box lets pass.
+such sets. The others are keyed by the two sides that a publication satisfies least often, given how
+often it has the attribute at all; their other sides are compared one by one. Where even such a key
+lets many publications pass, a key would ruin the index: those entries share one tree on the
+attributes that most of them name, and leave open what they do not name.
 """
 
 from dataclasses import dataclass
@@ -15,9 +17,11 @@ from wherecast.matching.columnar.layout import DIMS_MAX, Exact
 from wherecast.matching.columnar.predicates import Predicates
 
 Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
 _OWN_MIN = 1_024
 _SETS_MAX = 64
 _KEY = 2
+_KEY_CHANCE_MAX = 1 / 64  # of a publication to pass a key; above it, the key is a bad one
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,60 +31,97 @@ class Plan:
     Attributes:
         group: int64 [entries], the group of each entry.
         is_dim: bool [sides], whether a side is a dimension of its entry's group.
-        count: the number of groups.
+        shared: bool [groups], those whose entries do not all name the same attributes.
     """
 
     group: Ints
-    is_dim: npt.NDArray[np.bool_]
-    count: int
+    is_dim: Bools
+    shared: Bools
 
 
-def whole_sets(predicates: Predicates) -> npt.NDArray[np.bool_]:
+def whole_sets(predicates: Predicates) -> Bools:
     """The conjunctions whose group has all their attributes as dimensions, bool [conjunctions].
 
     Those are on a set of attributes that many others share, or one of few sets, or a small one.
     """
     sizes = np.diff(predicates.offsets)
-    owner = np.repeat(np.arange(len(sizes)), sizes)
     marks = predicates.slots.astype(np.int64) * 2 + (predicates.kinds == Exact.MISSING)
-    every = np.ones(len(marks), bool)
-    sets = _signatures(owner, marks, every, np.zeros(len(sizes), np.int64))
-    _, of_set, members = np.unique(sets, return_inverse=True, return_counts=True)
-    shared = (members[of_set] >= _OWN_MIN) | (len(members) <= _SETS_MAX)
+    of_set, count = _classes(sizes, marks, np.zeros(len(sizes), np.int64))
+    members = np.bincount(of_set, minlength=count)
+    shared = (members[of_set] >= _OWN_MIN) | (count <= _SETS_MAX)
     return (shared & (sizes <= DIMS_MAX)) | (sizes <= _KEY)
 
 
 def plan_groups(
-    entries: Entries,
-    whole: npt.NDArray[np.bool_],
-    selectivity: npt.NDArray[np.float64],
-    extra: npt.NDArray[np.bool_],
+    entries: Entries, whole: Bools, chance: npt.NDArray[np.float64], extra: Bools
 ) -> Plan:
     """The groups of entries.
 
     Args:
         entries: what is grouped.
         whole: bool [entries], those whose group has all their sides as dimensions.
-        selectivity: float64 [sides], the chance that a publication satisfies each side.
+        chance: float64 [sides], how likely a publication satisfies each side.
         extra: bool [entries], those whose matches take the longer way.
     """
-    owner = np.repeat(np.arange(len(entries)), np.diff(entries.offsets))
+    sizes = np.diff(entries.offsets)
+    owner = np.repeat(np.arange(len(entries)), sizes)
+    kinds = entries.check * 4 + extra * 2
     marks = entries.slots.astype(np.int64) * 2 + entries.missing
-    kinds = entries.check * 2 + extra
-    rank = _ranks(owner, selectivity, entries.offsets)
-    is_dim = np.where(whole[owner], rank < DIMS_MAX, rank < _KEY)
-    keyed = _signatures(owner, marks, is_dim, kinds * 2 + ~whole)
-    found, group = np.unique(keyed, return_inverse=True)
-    return Plan(group.astype(np.int64), is_dim, len(found))
+    is_dim = np.ones(len(owner), bool)
+    shared = np.zeros(len(entries), bool)
+    if not whole.all() or (sizes > DIMS_MAX).any():
+        rank = _ranks(owner, chance, entries.offsets)
+        is_dim = np.where(whole[owner], rank < DIMS_MAX, rank < _KEY)
+        passing = np.zeros(len(entries))
+        np.add.at(passing, owner[is_dim], np.log(np.maximum(chance[is_dim], 1e-300)))
+        shared = ~whole & (passing > np.log(_KEY_CHANCE_MAX))
+        common = np.bincount(entries.slots[shared[owner]], minlength=1)
+        chosen = np.zeros(len(common), bool)
+        chosen[np.argsort(-common, kind="stable")[:DIMS_MAX]] = True
+        apart = shared[owner]
+        is_dim[apart] = chosen[entries.slots[apart]]
+    keyed = is_dim & ~shared[owner]
+    group, count = _classes(
+        np.bincount(owner[keyed], minlength=len(entries)), marks[keyed],
+        kinds * 4 + shared * 2 + ~whole,
+    )  # fmt: skip
+    of_group = np.zeros(count, bool)
+    of_group[group] = shared
+    return Plan(group, is_dim, of_group)
 
 
-def _signatures(
-    owner: Ints, marks: Ints, used: npt.NDArray[np.bool_], kinds: Ints
-) -> npt.NDArray[np.uint64]:
-    """A 64-bit hash per entry of the set of marks that it uses, and of its kind."""
-    mixed = _mix(marks.astype(np.uint64) + np.uint64(1))
+def _classes(sizes: Ints, marks: Ints, kinds: Ints) -> tuple[Ints, int]:
+    """The class of each list of marks and its kind, and the number of classes.
+
+    Lists are compared by a hash, and then with the first of their class; those that differ from it
+    are classes of their own.
+    """
+    starts = np.cumsum(sizes) - sizes
+    hashes = _hashes(sizes, starts, marks, kinds)
+    _, first, found = np.unique(hashes, return_index=True, return_inverse=True)
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+    place = np.arange(len(marks)) - starts[owner]
+    while True:
+        model = first[found]
+        same = (sizes == sizes[model]) & (kinds == kinds[model])
+        rows = same[owner]
+        others = starts[model[owner[rows]]] + place[rows]
+        same[owner[rows][marks[rows] != marks[others]]] = False
+        odd = np.flatnonzero(~same)
+        if not len(odd):
+            return found, len(first)
+        _, more, again = np.unique(hashes[odd], return_index=True, return_inverse=True)
+        found[odd] = len(first) + again
+        first = np.concatenate([first, odd[more]])
+
+
+def _hashes(sizes: Ints, starts: Ints, marks: Ints, kinds: Ints) -> npt.NDArray[np.uint64]:
+    """A 64-bit hash of each list of marks and its kind."""
     total = _mix(kinds.astype(np.uint64) + np.uint64(0x5851F42D4C957F2D))
-    np.add.at(total, owner[used], mixed[used])
+    some = np.flatnonzero(sizes)
+    if len(some):
+        mixed = _mix(marks.astype(np.uint64) + np.uint64(1))
+        total[some] += np.add.reduceat(mixed, starts[some])
     return total
 
 
@@ -91,9 +132,9 @@ def _mix(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     return mixed ^ (mixed >> np.uint64(31))
 
 
-def _ranks(owner: Ints, selectivity: npt.NDArray[np.float64], offsets: Ints) -> Ints:
-    """The place of each side among those of its entry, the most selective first."""
-    order = np.lexsort((selectivity, owner))
+def _ranks(owner: Ints, chance: npt.NDArray[np.float64], offsets: Ints) -> Ints:
+    """The place of each side among those of its entry, the least likely first."""
+    order = np.lexsort((chance, owner))
     ranks = np.empty(len(owner), np.int64)
     ranks[order] = np.arange(len(owner)) - offsets[:-1][owner[order]]
     return ranks

@@ -12,7 +12,7 @@ import pyarrow as pa
 from wherecast.language.filter import read_expression
 from wherecast.language.table import Distances, PredicateTable
 from wherecast.language.write import write
-from wherecast.matching.columnar.cells import Quantiser
+from wherecast.matching.columnar.cells import Quantisers
 from wherecast.matching.columnar.forest import Forest
 from wherecast.matching.columnar.later import LaterRows
 from wherecast.matching.columnar.predicates import Predicates
@@ -31,7 +31,8 @@ _TABLE = (
     "high",
     "set_keys",
 )
-_FOREST = ("headers", "directory", "groups", "blocks", "numbers", "sources")
+_FOREST = tuple(f.name for f in fields(Forest)[1:])
+_CELLS = tuple(f.name for f in fields(Quantisers))
 
 
 class Strings(Sequence[str]):
@@ -104,8 +105,7 @@ def taken_apart(run: Run, schema: Schema) -> tuple[dict[str, Any], Arrays]:
     forest = snapshot.forest if snapshot.has_trees else None
     if forest is not None:
         arrays |= {f"forest.{name}": getattr(forest, name) for name in _FOREST}
-        for slot, cells in enumerate(forest.quantisers):
-            arrays |= {f"cells.{slot}.bounds": cells.bounds, f"cells.{slot}.table": cells.table}
+        arrays |= {f"cells.{name}": getattr(forest.quantisers, name) for name in _CELLS}
     is_text = bool(len(run.ids)) and isinstance(run.ids[0], str)
     if is_text:
         _put_strings(arrays, "ids", list(run.ids))
@@ -118,7 +118,7 @@ def taken_apart(run: Run, schema: Schema) -> tuple[dict[str, Any], Arrays]:
         "ids": "string" if is_text else "int",
         "attributes": [[a.name, a.type] for a in table.attributes],
         "shapes": table.shapes,
-        "cells": forest and [[q.exact, q.origin.hex(), q.scale.hex()] for q in forest.quantisers],
+        "trees": forest is not None,
     }
     return figures, arrays
 
@@ -144,31 +144,16 @@ def put_together(figures: dict[str, Any], arrays: Arrays) -> tuple[Run, Schema]:
         Predicates(**_under(arrays, "boxed.")),
         LaterRows(arrays["later.offsets"], arrays["later.rows"]),
         arrays["filters"],
+        Forest(Quantisers(**_under(arrays, "cells.")), **_under(arrays, "forest."))
+        if figures["trees"]
+        else None,
     )
-    if figures["cells"] is not None:
-        snapshot.__dict__["forest"] = _forest(figures, arrays)  # what building would give
     ids: Sequence[Id] = (
         Strings(_get_strings(arrays, "ids"))
         if figures["ids"] == "string"
         else Numbers(arrays["ids"])
     )
     return Run(ids, Strings(_get_strings(arrays, "texts")), snapshot), schema
-
-
-def _forest(figures: dict[str, Any], arrays: Arrays) -> Forest:
-    quantisers = tuple(
-        Quantiser(
-            arrays[f"cells.{slot}.bounds"].copy(),  # small, and kernels want arrays of their own
-            exact,
-            arrays[f"cells.{slot}.table"].copy(),
-            float.fromhex(origin),
-            float.fromhex(scale),
-        )
-        for slot, (exact, origin, scale) in enumerate(figures["cells"])
-    )
-    parts = _under(arrays, "forest.")
-    parts["directory"], parts["groups"] = parts["directory"].copy(), parts["groups"].copy()
-    return Forest(quantisers, **parts)
 
 
 def _attribute(schema: Schema, name: str, type_: Type) -> Attribute:

@@ -1,6 +1,7 @@
 """Slots: the attributes that filters name, each a column of keys and cells of a batch."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,20 +19,43 @@ class Column:
     """The values of one slot for a batch.
 
     Attributes:
-        values: float64 or int64 [rows]; a string is twice its rank among the index's strings,
-            plus one where it is one of them.
-        valid: uint8 [rows], or [0] where every value is there.
+        values: float64 or int64 [rows], anything where a value is missing; a string is twice its
+            rank among the index's strings, plus one where it is one of them.
+        bits: uint8, a bit per row whether its value is there, and 16 bytes more; empty where
+            all are.
+        first: the bit of the first row.
         texts: for a string the distinct values of the batch; else None.
         codes: for a string int64 [rows], the place of each value in `texts`; else None.
     """
 
     values: npt.NDArray[np.float64] | npt.NDArray[np.int64]
-    valid: npt.NDArray[np.uint8]
+    bits: npt.NDArray[np.uint8]
+    first: int = 0
     texts: pa.Array | None = None
     codes: npt.NDArray[np.int64] | None = None
 
+    def has(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Whether the values of some rows are there."""
+        if not len(self.bits):
+            return np.ones(len(rows), bool)
+        places = rows + self.first
+        there: npt.NDArray[np.bool_] = (self.bits[places >> 3] >> (places & 7)) & 1 > 0
+        return there
 
-_ALL_VALID = np.zeros(0, np.uint8)
+    def present(self) -> npt.NDArray[np.bool_]:
+        """Where a value is there, bool [rows]."""
+        return self.has(np.arange(len(self.values)))
+
+    def take(self, rows: npt.NDArray[np.int64]) -> "Column":
+        """The column of some of the rows."""
+        present = np.packbits(self.has(rows), bitorder="little")
+        bits = np.concatenate([present, np.zeros(_BITS_PADDING, np.uint8)])
+        codes = None if self.codes is None else self.codes[rows]
+        return Column(self.values[rows], bits, 0, self.texts, codes)
+
+
+_BITS_PADDING = 16  # bytes, so that 64 bits can be read from any row on
+_ALL_THERE = np.zeros(0, np.uint8)
 
 
 def columns_of(
@@ -43,17 +67,18 @@ def columns_of(
     for attribute in attributes:
         place = places.get(attribute.name)
         if place is None:
-            found.append(_absent(batch.num_rows))
+            found.append(absent(batch.num_rows))
             continue
         array = batch.column(place)
         if is_open_field(batch.schema.field(place)):
             array = _open_part(array, attribute)
-        found.append(_column(array, attribute, strings))
+        found.append(_column(array, strings))
     return found
 
 
-def _absent(rows: int) -> Column:
-    return Column(np.zeros(rows, np.int64), np.zeros(rows, np.uint8))
+def absent(rows: int) -> Column:
+    """A column without values."""
+    return Column(np.zeros(rows, np.int64), np.zeros(rows // 8 + 1 + _BITS_PADDING, np.uint8))
 
 
 def _open_part(array: pa.StructArray, attribute: Attribute) -> pa.Array:
@@ -65,25 +90,30 @@ def _open_part(array: pa.StructArray, attribute: Attribute) -> pa.Array:
     return pc.if_else(there, True, pa.scalar(None, pa.bool_()))
 
 
-def _column(array: pa.Array, attribute: Attribute, strings: pa.Array) -> Column:
-    valid = _ALL_VALID
-    if array.null_count:
-        valid = np.asarray(array.is_valid()).astype(np.uint8)
+def _column(array: pa.Array, strings: pa.Array) -> Column:
+    bits, first = _bits(array)
     if pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
-        return _string_column(array, valid, strings)
-    if pa.types.is_boolean(array.type) or pa.types.is_timestamp(array.type):
+        coded = array.dictionary_encode()
+        texts = coded.dictionary.cast(pa.large_string())
+        codes = np.asarray(coded.indices.fill_null(0)).astype(np.int64)
+        ranks = string_keys(texts, strings)
+        values = ranks[codes] if len(ranks) else np.zeros(len(array), np.int64)
+        return Column(values, bits, first, texts, codes)
+    if pa.types.is_boolean(array.type):
         array = array.cast(pa.int64())
-    filled = array.fill_null(0) if array.null_count else array
-    return Column(np.ascontiguousarray(filled.to_numpy(zero_copy_only=False)), valid)
+    kind: Any = np.float64 if pa.types.is_floating(array.type) else np.int64
+    whole = np.frombuffer(array.buffers()[1], kind, array.offset + len(array))
+    return Column(whole[array.offset :], bits, first)
 
 
-def _string_column(array: pa.Array, valid: npt.NDArray[np.uint8], strings: pa.Array) -> Column:
-    coded = array.dictionary_encode()
-    texts = coded.dictionary.cast(pa.large_string())
-    codes = np.asarray(coded.indices.fill_null(0)).astype(np.int64)
-    ranks = string_keys(texts, strings)
-    values = ranks[codes] if len(ranks) else np.zeros(len(array), np.int64)
-    return Column(values, valid, texts, codes)
+def _bits(array: pa.Array) -> tuple[npt.NDArray[np.uint8], int]:
+    """The bits of the values that are there, and where they begin."""
+    if not array.null_count:
+        return _ALL_THERE, 0
+    skipped, first = divmod(array.offset, 8)
+    whole = np.frombuffer(array.buffers()[0], np.uint8)
+    used = whole[skipped : (array.offset + len(array) + 7) // 8]
+    return np.concatenate([used, np.zeros(_BITS_PADDING, np.uint8)]), first
 
 
 def string_keys(texts: pa.Array, strings: pa.Array) -> npt.NDArray[np.int64]:

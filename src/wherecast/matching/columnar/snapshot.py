@@ -4,6 +4,7 @@ Little work is done on whole columns, as `plain` does. For more, the forest is b
 where numba can be imported.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.util import find_spec
@@ -15,16 +16,15 @@ import pyarrow as pa
 from wherecast.language.table import PredicateTable
 from wherecast.matching.columnar.circles import with_boxes
 from wherecast.matching.columnar.entries import entries_of, exact_predicates
-from wherecast.matching.columnar.forest import Forest, build
+from wherecast.matching.columnar.forest import Conjunctions, Forest, build
 from wherecast.matching.columnar.later import LaterRows, decide, later_rows
-from wherecast.matching.columnar.layout import Header, Pointers
 from wherecast.matching.columnar.plain import candidates
 from wherecast.matching.columnar.plan import whole_sets
 from wherecast.matching.columnar.predicates import Predicates
-from wherecast.matching.columnar.slots import Column, columns_of
+from wherecast.matching.columnar.slots import Column, absent, columns_of
+from wherecast.matching.columnar.trees import match_trees
 
 Ints = npt.NDArray[np.int64]
-_ROOM = 1 << 16
 _PLAIN_MAX = 1_000_000  # publications times predicates that whole columns do sooner than trees
 
 
@@ -63,6 +63,7 @@ class Snapshot:
     boxed: Predicates
     later: LaterRows
     filters: Ints
+    _forest: Forest | None = None
 
     @staticmethod
     def of(table: PredicateTable) -> "Snapshot":
@@ -77,9 +78,19 @@ class Snapshot:
         types = [attribute.type == "float" for attribute in self.table.attributes]
         return np.array(types or [False], np.uint8)
 
-    @cached_property
+    @property
     def forest(self) -> Forest:
         """The trees, built on first use."""
+        return self.grown(())
+
+    def grown(self, seen: Sequence[pa.RecordBatch]) -> Forest:
+        """The trees, built on first use, with what was seen of publications."""
+        if self._forest is None:
+            object.__setattr__(self, "_forest", self._build(seen))
+        assert self._forest is not None
+        return self._forest
+
+    def _build(self, seen: Sequence[pa.RecordBatch]) -> Forest:
         boxed = self.boxed
         if not len(boxed.least):
             boxed = replace(boxed, least=np.zeros(1, np.int64), most=np.zeros(1, np.int64))
@@ -87,103 +98,86 @@ class Snapshot:
         counts = np.diff(self.table.conjunction_offsets)
         extra = (counts[self.filters] > 1) | (np.diff(self.later.offsets) > 0)
         entries = entries_of(boxed, whole)
-        return build(entries, boxed, self.is_float, self.filters, extra, whole)
+        columns = [self._columns(batch) for batch in seen]
+        conjunctions = Conjunctions(self.filters, extra, whole)
+        return build(entries, boxed, self.is_float, conjunctions, columns)
+
+    def _columns(self, batch: pa.RecordBatch) -> list[Column]:
+        """The columns of a batch; at least one, so that a row has a cell."""
+        columns = columns_of(batch, self.table.attributes, self.table.strings)
+        return columns or [absent(batch.num_rows)]
 
     @property
     def has_trees(self) -> bool:
         """Whether there is a forest, or one could be built."""
-        return "forest" in self.__dict__ or find_spec("numba") is not None
+        return self._forest is not None or find_spec("numba") is not None
 
     @property
     def forest_bytes(self) -> int:
         """The bytes of the trees, 0 where they were not needed yet."""
-        return self.forest.nbytes if "forest" in self.__dict__ else 0
+        return 0 if self._forest is None else self._forest.nbytes
 
-    def match(self, batch: pa.RecordBatch) -> Found:
-        """The filters that each publication of a batch satisfies."""
-        columns = columns_of(batch, self.table.attributes, self.table.strings)
-        rows = batch.num_rows
+    def match(self, batch: pa.RecordBatch, seen: Sequence[pa.RecordBatch] = ()) -> Found:
+        """The filters that each publication of a batch satisfies.
+
+        Args:
+            batch: the publications.
+            seen: samples of publications, for the trees that are built now.
+        """
+        columns, rows = self._columns(batch), batch.num_rows
         work = rows * len(self.plain.kinds)
-        if work <= _PLAIN_MAX or find_spec("numba") is None or self._is_odd(columns):
-            return self._match_plain(columns, rows)
-        return self._match_forest(columns, rows)
+        if work <= _PLAIN_MAX or find_spec("numba") is None:
+            return self._match_plain(columns, np.arange(rows), rows)
+        odd = np.flatnonzero(self._odd(columns, rows))
+        if len(odd):
+            return self._match_mixed(columns, odd, rows, seen)
+        return self._match_forest(columns, rows, seen)
 
-    def _is_odd(self, columns: list[Column]) -> bool:
-        """Whether a position lies off the globe, where the boxes around circles do not hold."""
-        given = self.table.distances
+    def _odd(self, columns: list[Column], rows: int) -> npt.NDArray[np.bool_]:
+        """The positions off the globe, where the boxes around circles do not hold."""
+        given, odd = self.table.distances, np.zeros(rows, bool)
         for slots, most in ((given.latitudes, 90.0), (given.longitudes, 180.0)):
             for slot in np.unique(slots).tolist():
                 with np.errstate(invalid="ignore"):
-                    if (np.abs(columns[slot].values) > most).any():
-                        return True
-        return False
+                    place = np.abs(columns[slot].values.astype(np.float64))
+                    odd |= (place > most) & columns[slot].present()
+        return odd
 
-    def _match_plain(self, columns: list[Column], rows: int) -> Found:
-        publications, conjunctions = candidates(self.plain, columns, rows)
+    def _match_plain(self, columns: list[Column], chosen: Ints, rows: int) -> Found:
+        """Matches some publications on whole columns; the others find nothing."""
+        own = columns if len(chosen) == rows else [column.take(chosen) for column in columns]
+        places, conjunctions = candidates(self.plain, own, len(chosen))
         empty = np.zeros(rows + 1, np.int64), np.zeros(0, np.int32)
-        offsets, numbers = self._joined(columns, *empty, publications, conjunctions)
-        return Found(offsets, numbers, checked=rows * (len(self.plain.offsets) - 1))
+        offsets, numbers = self._joined(columns, *empty, chosen[places], conjunctions)
+        return Found(offsets, numbers, checked=len(chosen) * (len(self.plain.offsets) - 1))
 
-    def _match_forest(self, columns: list[Column], rows: int) -> Found:
-        columns = columns or [Column(np.zeros(rows, np.int64), np.zeros(rows, np.uint8))]
-        cells = self._cells(columns, rows)
-        ends, numbers, extra, counters = self._run(cells, columns)
-        inner, leaf, checked = counters.tolist()
-        if not len(extra):
-            return Found(ends, numbers, inner, leaf, checked)
-        publications = extra[:, 0].astype(np.int64)
-        conjunctions = self.forest.sources[extra[:, 1]].astype(np.int64)
-        ends, numbers = self._joined(columns, ends, numbers, publications, conjunctions)
-        return Found(ends, numbers, inner, leaf, checked + len(extra))
+    def _match_mixed(
+        self, columns: list[Column], odd: Ints, rows: int, seen: Sequence[pa.RecordBatch]
+    ) -> Found:
+        """Matches odd publications on whole columns, and the others with trees."""
+        others = np.setdiff1d(np.arange(rows), odd, assume_unique=True)
+        some = self._match_plain(columns, odd, rows)
+        most = self._match_forest([column.take(others) for column in columns], len(others), seen)
+        counts = np.diff(some.offsets)
+        counts[others] = np.diff(most.offsets)
+        offsets = np.concatenate([[0], np.cumsum(counts)])
+        numbers = np.empty(int(offsets[-1]), np.int32)
+        is_odd = np.repeat(np.isin(np.arange(rows), odd), counts)
+        numbers[is_odd], numbers[~is_odd] = some.numbers, most.numbers
+        return Found(offsets, numbers, most.inner, most.leaf, most.checked + some.checked)
 
-    def _cells(self, columns: list[Column], rows: int) -> npt.NDArray[np.uint16]:
-        from wherecast.matching.columnar import kernels
-
-        width = len(self.is_float)
-        cells = np.empty((rows, width), np.uint16)
-        flat = cells.reshape(-1)
-        for slot, (column, quantiser) in enumerate(
-            zip(columns, self.forest.quantisers, strict=True)
-        ):
-            kernels.cells_of(
-                column.values, column.valid, quantiser.bounds, quantiser.table, quantiser.origin,
-                quantiser.scale, int(quantiser.exact), flat, width, slot,
-            )  # fmt: skip
-        return cells
-
-    def _run(
-        self, cells: npt.NDArray[np.uint16], columns: list[Column]
-    ) -> tuple[Ints, npt.NDArray[np.int32], npt.NDArray[np.int32], Ints]:
-        """Calls the kernel until all publications are done, making room where it stops."""
-        from wherecast.matching.columnar import kernels
-
-        forest, exact = self.forest, self.boxed
-        room = int(forest.headers[:, Header.SIZE].max(initial=0)) + 128
-        half = room // 64 + 64
-        out = np.empty(max(_ROOM, 2 * room), np.int32)
-        extra = np.empty((max(_ROOM, 2 * room), 2), np.int32)
-        ends, counts = np.zeros(len(cells) + 1, np.int64), np.zeros(4, np.int64)
-        held = (
-            np.array([column.values.ctypes.data for column in columns], np.int64), self.is_float,
-            forest.headers, forest.blocks, forest.numbers, forest.sources, exact.offsets,
-            exact.slots, exact.kinds, exact.lows, exact.highs, exact.keys,
-            np.empty(2 * half, np.int32),
-        )  # fmt: skip
-        assert len(held) == len(Pointers)
-        pointers = np.array([array.ctypes.data for array in held], np.int64)
-        at = 0
-        while True:
-            before = at
-            at = kernels.match_rows(
-                cells, at, pointers, forest.directory, forest.groups, half, out, ends, extra, counts
-            )
-            if at == len(cells):
-                return ends, out[: ends[at]], extra[: counts[3]], counts[:3]
-            stuck = at == before  # one publication needs more than there is
-            if stuck or ends[at] + 2 * room > len(out):
-                out = np.concatenate([out, np.empty(len(out), np.int32)])
-            if stuck or counts[3] + 2 * room > len(extra):
-                extra = np.concatenate([extra, np.empty_like(extra)])
+    def _match_forest(
+        self, columns: list[Column], rows: int, seen: Sequence[pa.RecordBatch]
+    ) -> Found:
+        forest = self.grown(seen)
+        trees = match_trees(forest, self.boxed, self.is_float, columns, rows)
+        ends, numbers, checked = trees.ends, trees.numbers, trees.checked
+        if len(trees.extra):
+            publications = trees.extra[:, 0].astype(np.int64)
+            conjunctions = forest.sources[trees.extra[:, 1]].astype(np.int64)
+            ends, numbers = self._joined(columns, ends, numbers, publications, conjunctions)
+            checked += len(trees.extra)
+        return Found(ends, numbers, trees.inner, trees.leaf, checked)
 
     def _joined(
         self,

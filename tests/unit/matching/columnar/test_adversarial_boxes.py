@@ -82,17 +82,6 @@ def test_ints_beyond_doubles_and_at_the_ends(way: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "way",
-    [
-        "columns",
-        pytest.param(
-            "trees",
-            marks=pytest.mark.xfail(strict=True, reason="the gap beside the last key wraps"),
-        ),
-    ],
-    indirect=True,
-)
-@pytest.mark.parametrize(
     "text",
     [f"a <> {INT_MAX}", f"a <> {INT_MIN}", f"a NOT IN ({INT_MIN}, 0, {INT_MAX})"],
 )

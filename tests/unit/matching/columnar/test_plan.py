@@ -27,7 +27,6 @@ def filters() -> list[str]:
     return texts
 
 
-@pytest.mark.xfail(strict=True, reason="entries whose signatures collide share needed attributes")
 @pytest.mark.parametrize("weak", WEAK)
 @pytest.mark.usefixtures("trees")
 def test_signatures_that_collide(weak: str, monkeypatch: pytest.MonkeyPatch) -> None:

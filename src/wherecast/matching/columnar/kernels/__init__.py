@@ -1,11 +1,13 @@
-"""The compiled kernels; importing this package imports numba."""
+"""The compiled kernels; importing this package imports numba.
 
-from wherecast.matching.columnar.kernels.compiled import (
-    cells_of,
-    fill_leaves,
-    fill_level,
-    match_rows,
-    order_of,
-)
+`columnar.plain` is the obvious twin of all of them together: it gives the same matches from whole
+columns, and is what they are compared with. `columnar.layout` says what the arrays mean.
+"""
 
-__all__ = ["cells_of", "fill_leaves", "fill_level", "match_rows", "order_of"]
+from wherecast.matching.columnar.kernels.cells import encode
+from wherecast.matching.columnar.kernels.matching import gather, match_groups, match_rows
+from wherecast.matching.columnar.kernels.order import fill_leaves, fill_level, order_of
+
+__all__ = [
+    "encode", "fill_leaves", "fill_level", "gather", "match_groups", "match_rows", "order_of",
+]  # fmt: skip

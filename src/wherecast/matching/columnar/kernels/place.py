@@ -12,8 +12,9 @@ Without any it gives None: each process compiles for itself. Nothing is written 
 Who can write there can run code here, so the last two must belong to this user alone. All of it
 may be deleted at any time.
 
-The directory's name has the digest of all sources of the kernels. numba compares one file only,
-the one that a function is in, and would keep what other files put into it.
+The directory's name has the digest of all sources of the kernels, and of the layout that they are
+compiled for. numba compares one file only, the one that a function is in, and would keep what other
+files put into it.
 """
 
 import os
@@ -31,9 +32,10 @@ from wherecast import __version__
 
 
 def source_digest() -> str:
-    """The digest of all sources of the kernels."""
+    """The digest of all sources of the kernels, and of the layout."""
     found = blake2b(digest_size=8)
     sources = [file for file in files(__package__).iterdir() if file.name.endswith(".py")]
+    sources.append(files(__package__.rpartition(".")[0]) / "layout.py")
     for file in sorted(sources, key=lambda file: file.name):
         content = file.read_bytes()
         found.update(f"{file.name} {len(content)} ".encode() + content)

@@ -37,7 +37,9 @@ def _loader(result: Any, element: Any) -> Callable[..., Any]:
     @intrinsic
     def load(typing_context: Any, address: Any, index: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            return builder.load(_place(builder, args[0], args[1], element))
+            loaded = builder.load(_place(builder, args[0], args[1], element))
+            loaded.align = 1
+            return loaded
 
         return result(types.int64, types.int64), generate
 
@@ -60,6 +62,7 @@ load_u8 = _loader(types.uint8, _U8)
 load_u16 = _loader(types.uint16, _U16)
 load_i32 = _loader(types.int32, _I32)
 load_i64 = _loader(types.int64, _I64)
+load_u64 = _loader(types.uint64, _I64)
 load_f64 = _loader(types.float64, ir.DoubleType())
 store_u16 = _storer(types.uint16, _U16)
 store_i32 = _storer(types.int32, _I32)
