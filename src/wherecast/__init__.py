@@ -5,7 +5,6 @@ pulls in neither pyspark nor numba.
 """
 
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -24,6 +23,8 @@ if TYPE_CHECKING:
     from wherecast.model import SnapshotError as SnapshotError
     from wherecast.model import Subscription as Subscription
     from wherecast.model import WherecastError as WherecastError
+
+    __version__: str
 
 _HOMES = {
     "wherecast.language": ("Explanation", "Filter"),
@@ -46,19 +47,26 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [*sorted(_HOME_OF), "__version__"]  # noqa: PLE0604
 
-try:
-    __version__ = version("wherecast")
-except PackageNotFoundError:  # run from a source tree that was never installed
-    __version__ = "0+unknown"
-
 
 def __getattr__(name: str) -> Any:
     """The public name, loaded from its package on first use."""
+    if name == "__version__":
+        globals()[name] = _version()
+        return globals()[name]
     if name not in _HOME_OF:
         raise AttributeError(f"module 'wherecast' has no attribute {name!r}")
     value = getattr(import_module(_HOME_OF[name]), name)
     globals()[name] = value
     return value
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version  # takes a while
+
+    try:
+        return version("wherecast")
+    except PackageNotFoundError:  # run from a source tree that was never installed
+        return "0+unknown"
 
 
 def __dir__() -> list[str]:

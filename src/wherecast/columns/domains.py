@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from wherecast.columns.decoded import Column, Placed
 from wherecast.columns.schema import ARROW_TYPES
+from wherecast.language.vectors import array_of, filled, values_of
 from wherecast.model.errors import Problem
 from wherecast.model.schema import Attribute
 from wherecast.model.values import INT_MAX, INT_MIN, Value, ValueProblem, canonical, describe
@@ -79,8 +80,7 @@ def inside(attribute: Attribute, array: pa.Array) -> Column:
         return Column(array)
     if attribute.values is not None:
         return _listed(attribute, array)
-    valid = _numpy(array.is_valid())
-    values = _numpy(array.fill_null(0))
+    values = filled(array, 0)
     suspect = np.zeros(len(values), dtype=np.bool_)
     if values.dtype == np.float64:
         suspect |= ~np.isfinite(values)
@@ -91,14 +91,15 @@ def inside(attribute: Attribute, array: pa.Array) -> Column:
     if attribute.grid is not None:
         values, unsure = _on_steps(attribute, values)
         suspect |= unsure
-    suspect &= valid
+    if array.null_count:
+        suspect &= values_of(array.is_valid())
     return _judged(attribute, array, values, suspect)
 
 
 def _listed(attribute: Attribute, array: pa.Array) -> Column:
     """Strings that are among the listed values."""
     known = pc.is_in(array, value_set=pa.array(attribute.values, array.type))
-    wrong = _numpy(pc.and_not(array.is_valid(), known))
+    wrong = values_of(pc.and_not(array.is_valid(), known))
     rows = np.flatnonzero(wrong).tolist()
     _, problems = settled(attribute, ((row, array[row].as_py()) for row in rows))
     if not problems:
@@ -119,7 +120,9 @@ def _judged(
         return Column(array)
     values = values.copy()
     values[list(good)] = list(good.values())
-    missing = _numpy(array.is_null())
+    missing = np.zeros(len(array), dtype=np.bool_)
+    if array.null_count:
+        missing |= values_of(array.is_null())
     missing[[row for row, _ in problems]] = True
     return Column(masked(attribute, values, missing), tuple(problems))
 
@@ -133,7 +136,8 @@ def masked(
         values: (n,), of the attribute's type; int64 microseconds for timestamps.
         missing: (n,), bool.
     """
-    array = pa.array(values, mask=missing if missing.any() else None, from_pandas=False)
+    plain = not missing.any()
+    array = array_of(values) if plain else pa.array(values, mask=missing, from_pandas=False)
     return array.cast(ARROW_TYPES[attribute.type])
 
 
@@ -182,8 +186,3 @@ def _float_steps(
         dividend = start + np.floor(quotient) * width
         unsure |= ~(np.abs(dividend) + abs(start) < _EXACT)
         return dividend / scale, unsure
-
-
-def _numpy(array: pa.Array) -> npt.NDArray[Any]:
-    """The values of an Arrow array without nulls."""
-    return np.asarray(array.to_numpy(zero_copy_only=False))

@@ -94,11 +94,20 @@ def _leaves(
         yield Leaf(path, values)
 
 
+def table_of(data: Any) -> pa.Table:
+    """The Arrow table of data with the Arrow interface; pandas is imported only where it was."""
+    if isinstance(data, pa.RecordBatch):
+        return pa.Table.from_batches([data])
+    if hasattr(data, "__arrow_c_stream__") and not _is_pandas(data):
+        return pa.RecordBatchReader.from_stream(data).read_all()
+    return pa.table(data)  # which looks first whether it is a data frame
+
+
 def _table(data: Any) -> pa.Table:
     """The Arrow table of data that has one."""
     try:
         if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
-            table = pa.table(data)
+            table = table_of(data)
             table.validate()  # cheap; the columns in use are looked at closely later
             return table
     except pa.ArrowException as error:

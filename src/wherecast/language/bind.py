@@ -26,7 +26,7 @@ from wherecast.language.expression import (
     Truth,
 )
 from wherecast.language.geo import on_earth
-from wherecast.language.patterns import PatternProblem, count_wildcards
+from wherecast.language.patterns import check_pattern
 from wherecast.language.refuse import check_arguments, needed_word, refuse
 from wherecast.language.resolve import resolve
 from wherecast.language.words import bare, name_of, position_of, word_of
@@ -291,17 +291,3 @@ def negated(expression: Expression) -> Expression:
     if isinstance(expression, Member | Pattern | Missing) and not expression.negated:
         return replace(expression, negated=True)
     return Not(expression)
-
-
-def check_pattern(pattern: Pattern, limits: Limits, position: int | None = None) -> None:
-    """Refuses a LIKE pattern that is malformed or has too many wildcards."""
-    if pattern.kind not in ("like", "ilike"):
-        return
-    text = pattern.text.lower() if pattern.kind == "ilike" else pattern.text
-    try:
-        wildcards = count_wildcards(text, pattern.escape)
-    except PatternProblem as problem:
-        raise FilterError(str(problem), position) from None
-    if wildcards > limits.pattern_wildcards_max:
-        message = f"the pattern exceeds the limit of {limits.pattern_wildcards_max} wildcards"
-        raise FilterError(message, position, code="limit")

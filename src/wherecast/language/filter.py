@@ -5,13 +5,12 @@ from functools import cached_property
 from typing import Any
 
 from wherecast.language import covering
-from wherecast.language.bind import Binder
 from wherecast.language.evaluate import Row, Verdict, evaluate
 from wherecast.language.explain import Explanation, explain
 from wherecast.language.expression import Expression
 from wherecast.language.normal import NormalForm, normalise
-from wherecast.language.parse import parse
 from wherecast.language.triples import bind_triples, parse_triples, read_triples
+from wherecast.language.where import read_where
 from wherecast.language.write import write
 from wherecast.model import DEFAULT_LIMITS, FilterError, Limits, Schema
 
@@ -29,7 +28,7 @@ def read_expression(text: str, schema: Schema, limits: Limits) -> Expression:
             limit = limits.filter_text_bytes_max
             raise FilterError(f"text exceeds the limit of {limit} bytes", code="limit")
         return bind_triples(parse_triples(text), schema, limits)
-    return Binder(schema, limits).bind(parse(text, limits))
+    return read_where(text, schema, limits)
 
 
 class Filter:

@@ -17,7 +17,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-from sqlglot.dialects.dialect import Dialect
+
+from wherecast.language.vectors import array_of, texts_of, values_of
+from wherecast.language.where import unescaped
 
 MARK = "\x1f"
 _NAME = r"([A-Za-z_\x{80}-\x{10FFFF}]+[0-9][0-9A-Za-z_]*|`[^`]*`)"
@@ -29,7 +31,7 @@ _CHUNK_ROWS = 16_384  # of at most 64 KiB each, so that a chunk fits 32-bit offs
 _INTEGER_DIGITS_MAX = 18
 _STAND_INS = {"i": "1", "n": "1" * 19, "d": "1.5", "s": "'2001-01-01'"}
 _EXACT_FLOAT_MIN = 1e-290  # nearer to 0, a double loses digits of its text, or is 0
-_SPARK = Dialect.get_or_raise("spark")
+_JOINT = texts_of([MARK]).cast(pa.string())[0]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,11 +79,12 @@ def cut(texts: pa.Array, number: Callable[[str], int], bytes_max: int) -> Cut:
     for start in range(0, len(texts), _CHUNK_ROWS):
         chunk = texts.slice(start, _CHUNK_ROWS)
         usable = _usable(chunk, bytes_max)
-        plain = pc.if_else(pa.array(usable), chunk, pa.scalar("", chunk.type)).cast(pa.string())
-        keys, per_row, literals = _cut_chunk(plain, number)
+        if not usable.all():
+            chunk = pc.if_else(array_of(usable), chunk, pa.scalar("", chunk.type))
+        keys, per_row, literals = _cut_chunk(chunk.cast(pa.string()), number)
         coded = keys.dictionary_encode()
         numbers = [known.setdefault(key, len(known)) for key in coded.dictionary.to_pylist()]
-        found = np.array(numbers, np.int64)[np.asarray(coded.indices)]
+        found = np.array(numbers, np.int64)[values_of(coded.indices)]
         shapes.append(np.where(usable, found, -1))
         counts.append(per_row)
         parts.append(literals)
@@ -117,10 +120,14 @@ def example_of(key: str) -> str | None:
 
 
 def _usable(chunk: pa.Array, bytes_max: int) -> npt.NDArray[np.bool_]:
-    fits = pc.less_equal(pc.binary_length(chunk), bytes_max)
-    clean = pc.and_(fits, pc.invert(pc.match_substring(chunk, MARK)))
-    listed = pc.match_substring_regex(chunk, r"^\s*\[")  # a list of triples
-    return np.asarray(pc.fill_null(pc.and_not(clean, listed), False))
+    usable = np.ones(len(chunk), bool)
+    if chunk.null_count:
+        usable = values_of(chunk.is_valid())
+        chunk = chunk.fill_null("")
+    usable = usable & (values_of(pc.binary_length(chunk)) <= bytes_max)
+    usable &= ~values_of(pc.match_substring(chunk, MARK))
+    usable &= ~values_of(pc.match_substring_regex(chunk, r"^\s*\["))  # a list of triples
+    return usable
 
 
 def _cut_chunk(
@@ -129,39 +136,38 @@ def _cut_chunk(
     """Shape keys, constants per row, and the constants of a chunk of texts."""
     marked = pc.replace_substring_regex(texts, _CUT, rf"\1{MARK}\2{MARK}")
     pieces = pc.split_pattern(marked, MARK)
-    flat, offsets = pieces.flatten(), np.asarray(pieces.offsets).astype(np.int64)
+    flat, offsets = pieces.flatten(), values_of(pieces.offsets).astype(np.int64)
     rows = np.repeat(np.arange(len(texts)), np.diff(offsets))
     odd = ((np.arange(len(flat)) - offsets[rows]) & 1).astype(bool)
-    is_literal = odd & (np.asarray(pc.binary_length(flat)) > 0)
-    found = flat.filter(pa.array(is_literal))
+    is_literal = odd & (values_of(pc.binary_length(flat)) > 0)
+    found = flat.filter(array_of(is_literal))
     classes, literals = _read(found, number)
-    keys = pc.replace_with_mask(flat, pa.array(is_literal), classes.cast(flat.type))
-    joined = pc.binary_join(pa.ListArray.from_arrays(pieces.offsets, keys), MARK)
+    keys = pc.replace_with_mask(flat, array_of(is_literal), classes.cast(flat.type))
+    joined = pc.binary_join(pa.ListArray.from_arrays(pieces.offsets, keys), _JOINT)
     return joined, np.bincount(rows[is_literal], minlength=len(texts)), literals
 
 
 def _read(found: pa.Array, number: Callable[[str], int]) -> tuple[pa.Array, Literals]:
     """The classes of constants and their values."""
-    lengths = np.asarray(pc.binary_length(found)).astype(np.int64)
-    is_string = np.asarray(pc.match_substring_regex(found, "^['\"]"))
-    is_plain = np.asarray(pc.match_substring_regex(found, "^[0-9]+$"))
+    lengths = values_of(pc.binary_length(found)).astype(np.int64)
+    is_string = values_of(pc.match_substring_regex(found, "^['\"]"))
+    is_plain = values_of(pc.match_substring_regex(found, "^[0-9]+$"))
     is_int = is_plain & (lengths <= _INTEGER_DIGITS_MAX)
     floats = np.zeros(len(found))
-    floats[~is_string] = np.asarray(pc.cast(found.filter(pa.array(~is_string)), pa.float64()))
+    floats[~is_string] = values_of(pc.cast(found.filter(array_of(~is_string)), pa.float64()))
     tiny = np.flatnonzero(~is_string & ~is_int & (np.abs(floats) < _EXACT_FLOAT_MIN))
-    lossy = np.asarray(pc.match_substring_regex(found.take(pa.array(tiny)), "^[0.]*[1-9]"))
+    lossy = values_of(pc.match_substring_regex(found.take(array_of(tiny)), "^[0.]*[1-9]"))
     floats[tiny[lossy]] = np.nan
     ints = np.zeros(len(found), np.int64)
-    ints[is_int] = np.asarray(pc.cast(found.filter(pa.array(is_int)), pa.int64()))
+    ints[is_int] = values_of(pc.cast(found.filter(array_of(is_int)), pa.int64()))
     strings = np.zeros(len(found), np.int64)
-    coded = found.filter(pa.array(is_string)).dictionary_encode()
+    coded = found.filter(array_of(is_string)).dictionary_encode()
     numbers = [number(_unquoted(text)) for text in coded.dictionary.to_pylist()]
-    strings[is_string] = np.array(numbers, np.int64)[np.asarray(coded.indices)]
-    whole = np.where(is_int, "i", "n")
-    classes = np.where(is_string, "s", np.where(is_plain, whole, "d"))
-    return pa.array(classes), Literals(floats, ints, strings, lengths)
+    strings[is_string] = np.array(numbers, np.int64)[values_of(coded.indices)]
+    classes = np.where(is_string, 3, np.where(is_plain, np.where(is_int, 1, 2), 0))
+    return texts_of("dins").take(array_of(classes)), Literals(floats, ints, strings, lengths)
 
 
 def _unquoted(text: str) -> str:
     """The string that a quoted constant stands for."""
-    return text[1:-1] if "\\" not in text else _SPARK.tokenize(text)[0].text
+    return text[1:-1] if "\\" not in text else unescaped(text)

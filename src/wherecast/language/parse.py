@@ -28,6 +28,15 @@ _PREFIXES = (TokenType.NOT, TokenType.DASH)
 _FULL_WIDTH = {chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}
 
 
+def tokenize(text: str) -> list[Token]:
+    """The tokens of a text.
+
+    Raises:
+        TokenError: it cannot be cut into tokens.
+    """
+    return _SPARK.tokenize(text)
+
+
 def parse(text: str, limits: Limits) -> exp.Expression:
     """The tree of a filter's text.
 
@@ -41,7 +50,7 @@ def parse(text: str, limits: Limits) -> exp.Expression:
     if not text.strip():
         raise FilterError("the filter is empty", 0, "write TRUE to match every publication")
     try:
-        tokens = _SPARK.tokenize(text)
+        tokens = tokenize(text)
     except TokenError as error:
         raise FilterError(*_token_error(text, error)) from None
     tokens = _merged(text, tokens)

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from wherecast.language.expression import PatternKind
+from wherecast.language.expression import Pattern, PatternKind
+from wherecast.model import FilterError, Limits
 
 ANY = "\N{NUL}%"  # two characters that reading a pattern puts for a wildcard, see `_symbols`
 ONE = "\N{NUL}_"
@@ -131,3 +132,17 @@ def like(value: str, text: str, escape: str) -> bool:
 def ilike(value: str, text: str, escape: str) -> bool:
     """Whether a string has the form of a LIKE pattern, both in lower case, as Spark does."""
     return like(value.lower(), text.lower(), escape)
+
+
+def check_pattern(pattern: Pattern, limits: Limits, position: int | None = None) -> None:
+    """Refuses a LIKE pattern that is malformed or has too many wildcards."""
+    if pattern.kind not in ("like", "ilike"):
+        return
+    text = pattern.text.lower() if pattern.kind == "ilike" else pattern.text
+    try:
+        wildcards = count_wildcards(text, pattern.escape)
+    except PatternProblem as problem:
+        raise FilterError(str(problem), position) from None
+    if wildcards > limits.pattern_wildcards_max:
+        message = f"the pattern exceeds the limit of {limits.pattern_wildcards_max} wildcards"
+        raise FilterError(message, position, code="limit")

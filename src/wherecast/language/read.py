@@ -13,6 +13,7 @@ from wherecast.language.normal import normalise
 from wherecast.language.shapes import compile_shape, read_shape
 from wherecast.language.table import PredicateTable
 from wherecast.language.table_builder import TableBuilder
+from wherecast.language.vectors import texts_of
 from wherecast.model import DEFAULT_LIMITS, FilterError, Limits, Schema
 from wherecast.model.values import is_text
 
@@ -82,8 +83,8 @@ def _column(texts: pa.Array | pa.ChunkedArray | Sequence[str | None]) -> pa.Arra
     if isinstance(texts, pa.Array):
         return texts if pa.types.is_large_string(texts.type) else texts.cast(pa.large_string())
     try:
-        return pa.array(texts, pa.large_string())
-    except (UnicodeEncodeError, pa.ArrowException):  # something in it is no text: read it alone
+        return texts_of(texts)  # type: ignore[arg-type]
+    except (UnicodeEncodeError, TypeError):  # something in it is no text: read it alone
         plain = [text if isinstance(text, str) and is_text(text) else None for text in texts]
         return pa.array(plain, pa.large_string())
 

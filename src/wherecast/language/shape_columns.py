@@ -10,7 +10,6 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from wherecast.language.bind import check_pattern
 from wherecast.language.constraint import simplified
 from wherecast.language.expression import (
     Between,
@@ -22,7 +21,9 @@ from wherecast.language.expression import (
 )
 from wherecast.language.keys import float_keys
 from wherecast.language.literals import Literals
+from wherecast.language.patterns import check_pattern
 from wherecast.language.table_builder import TableBuilder
+from wherecast.language.vectors import texts_of, values_of
 from wherecast.model import Attribute, FilterError, Limits, parse_time
 
 Ints = npt.NDArray[np.int64]
@@ -179,11 +180,11 @@ class Columns:
 
 def read_times(texts: list[str]) -> tuple[Ints, npt.NDArray[np.bool_]]:
     """Microseconds since 1970 of ISO 8601 texts, and which of them are times."""
-    column = pa.array(texts, pa.string())
+    column = texts_of(texts)
     if pc.all(pc.match_substring_regex(column, _USUAL_TIME)).as_py():
         with contextlib.suppress(pa.ArrowInvalid):  # an impossible one among them
             times = pc.cast(pc.utf8_rtrim(column, "Z"), pa.timestamp("us"))
-            return np.asarray(times.cast(pa.int64())), np.ones(len(texts), bool)
+            return values_of(times.cast(pa.int64())), np.ones(len(texts), bool)
     micros, valid = np.zeros(len(texts), np.int64), np.ones(len(texts), bool)
     for place, text in enumerate(texts):
         try:

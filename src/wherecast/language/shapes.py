@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from wherecast.language.bind import Binder
 from wherecast.language.constants import Word, read_constant
 from wherecast.language.constraint import Conflict, constrain
 from wherecast.language.expression import (
@@ -25,11 +24,11 @@ from wherecast.language.expression import (
 )
 from wherecast.language.literals import Literals, positions
 from wherecast.language.normal import by_attribute, conjunctions_of
-from wherecast.language.parse import parse
 from wherecast.language.shape_columns import Columns, Slot, Unfit, slots_of
 from wherecast.language.shape_constraints import constraint_rows
 from wherecast.language.table import Kind
 from wherecast.language.table_builder import Rows, TableBuilder
+from wherecast.language.where import read_where
 from wherecast.language.write import write
 from wherecast.model import Attribute, FilterError, Limits, Schema, Type
 
@@ -69,7 +68,7 @@ def compile_shape(text: str, schema: Schema, limits: Limits) -> Shape | None:
         return Slot(places[word.position], word.negative, word.kind == "date")  # type: ignore[return-value]
 
     try:
-        expression = Binder(schema, limits, constant).bind(parse(text, limits))
+        expression = read_where(text, schema, limits, constant)
         conjunctions = conjunctions_of(expression, limits)
     except (FilterError, Unfit):
         return None

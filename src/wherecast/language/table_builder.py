@@ -26,6 +26,7 @@ from wherecast.language.keys import RANGES
 from wherecast.language.normal import Conjunction, NormalForm
 from wherecast.language.numbered import Ints, Numbered, ranks_of
 from wherecast.language.table import OPERATORS, Distances, Kind, PredicateTable
+from wherecast.language.vectors import array_of, texts_of, values_of
 from wherecast.language.write import write
 from wherecast.model import Attribute, FilterError, Schema
 
@@ -259,11 +260,9 @@ class TableBuilder:
         """The strings of those numbers in code point order, and the rank of each number in it."""
         used = np.unique(np.concatenate(numbers))
         used = used[used >= 0]
-        texts = pa.array(
-            [self._strings.things[number] for number in used.tolist()], pa.large_string()
-        )
-        order = np.asarray(pc.array_sort_indices(texts)).astype(np.int64)
-        return texts.take(pa.array(order)), ranks_of(used[order], len(self._strings.things))
+        texts = texts_of([self._strings.things[number] for number in used.tolist()])
+        order = values_of(pc.array_sort_indices(texts)).astype(np.int64)
+        return texts.take(array_of(order)), ranks_of(used[order], len(self._strings.things))
 
     def _ordered_distances(self, kind: Ints, low: Ints, attribute_ranks: Ints) -> Distances:
         """The distance rows in the order of the predicates."""

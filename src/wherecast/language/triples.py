@@ -13,7 +13,6 @@ from decimal import Decimal
 from operator import index
 from typing import Any, Literal
 
-from wherecast.language.bind import check_pattern
 from wherecast.language.constants import Word, check_text, read_constant
 from wherecast.language.expression import (
     And,
@@ -25,6 +24,7 @@ from wherecast.language.expression import (
     Pattern,
     Truth,
 )
+from wherecast.language.patterns import check_pattern
 from wherecast.language.resolve import resolve
 from wherecast.model import FilterError, Limits, Schema, Type, format_time
 from wherecast.model.names import did_you_mean

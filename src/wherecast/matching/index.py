@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from wherecast.columns import decode_rows, read_arrow
 from wherecast.columns.decoded import Decoded
+from wherecast.columns.sources import table_of
 from wherecast.language import Filter
 from wherecast.matching.columnar.index import ColumnarIndex
 from wherecast.matching.matches import Id, Matches
@@ -218,7 +219,7 @@ def _pairs(filters: Any) -> Iterator[tuple[Id, Any]]:
     if isinstance(filters, Mapping):
         yield from filters.items()
     elif hasattr(filters, "__arrow_c_stream__") or hasattr(filters, "__arrow_c_array__"):
-        table = pa.table(filters)
+        table = table_of(filters)
         missing = [name for name in ("id", "filter") if name not in table.column_names]
         if missing:
             raise ConfigError(f"a table of filters has the columns id and filter, not {missing}")

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from wherecast.columns.schema import is_open_field
+from wherecast.language.vectors import array_of, filled, values_of
 from wherecast.model import Attribute
 
 _OPEN_PARTS = {"float": 0, "string": 1, "bool": 2}
@@ -95,7 +96,7 @@ def _column(array: pa.Array, strings: pa.Array) -> Column:
     if pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
         coded = array.dictionary_encode()
         texts = coded.dictionary.cast(pa.large_string())
-        codes = np.asarray(coded.indices.fill_null(0)).astype(np.int64)
+        codes = filled(coded.indices, 0).astype(np.int64)
         ranks = string_keys(texts, strings)
         values = ranks[codes] if len(ranks) else np.zeros(len(array), np.int64)
         return Column(values, bits, first, texts, codes)
@@ -120,18 +121,18 @@ def string_keys(texts: pa.Array, strings: pa.Array) -> npt.NDArray[np.int64]:
     """The keys of strings: twice the number of smaller ones, plus one where it is one of them."""
     if not len(strings) or not len(texts):
         return np.zeros(len(texts), np.int64)
-    there = np.asarray(pc.fill_null(pc.index_in(texts, strings), -1)).astype(np.int64)
+    there = filled(pc.index_in(texts, strings), -1).astype(np.int64)
     keys = 2 * there + 1
     strange = np.flatnonzero(there < 0)
     if len(strange):
-        keys[strange] = 2 * _smaller(texts.take(pa.array(strange)), strings)
+        keys[strange] = 2 * _smaller(texts.take(array_of(strange)), strings)
     return keys
 
 
 def _smaller(texts: pa.Array, strings: pa.Array) -> npt.NDArray[np.int64]:
     """How many of the sorted strings are smaller than each text, none of which is among them."""
     both = pa.chunked_array([strings, texts]).combine_chunks()
-    order = np.asarray(pc.array_sort_indices(both)).astype(np.int64)
+    order = values_of(pc.array_sort_indices(both)).astype(np.int64)
     own = order < len(strings)
     before = np.cumsum(own)
     counts = np.empty(len(both), np.int64)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numba
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+from numba.core.runtime import rtsys
 
 from wherecast.matching.columnar.kernels.place import place
 
@@ -54,9 +55,14 @@ class _Kept(FunctionCache):
     _impl_class = _Results
 
     def load_overload(self, signature: Any, context: Any) -> Any:
-        """What was compiled for a signature, or None."""
+        """What was compiled for a signature, or None.
+
+        numba would first import all that it can compile, which takes longer than the rest; it does
+        so again before it compiles.
+        """
         try:
-            return super().load_overload(signature, context)
+            rtsys.initialize(context)
+            return self._load_overload(signature, context)
         except Exception:  # noqa: BLE001  # a damaged pickle may raise anything
             with suppress(OSError), _alone():
                 self.flush()  # so that what is compiled now can be kept
