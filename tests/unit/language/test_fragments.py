@@ -75,3 +75,11 @@ def test_bad_predicates_spoil_only_their_filter() -> None:
     table = read_filters(["a1 > 5 AND nope > 3", "a1 > 6 AND a2 > 3", "a1 > 7 AND a3 >"], SCHEMA)
     assert [row for row, _ in table.rejected] == [0, 2]
     assert table.conjunctions(1) == Filter("a1 > 6 AND a2 > 3", SCHEMA).normal.conjunctions
+
+
+def test_a_double_ampersand_joins_nothing() -> None:
+    """It could pass the limit on predicates, which counts the fragments between ANDs."""
+    texts = ["a1 > 5 && a2 < 3 AND a3 > 1", "a4 > 5 AND a5 < 3 && a6 > 1", "a7 && a1", "a2 > 5"]
+    table = read_filters(texts, SCHEMA)
+    assert [row for row, _ in table.rejected] == [0, 1, 2]
+    assert all("near '&&'" in str(error) for _, error in table.rejected)
