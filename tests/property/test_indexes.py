@@ -1,5 +1,6 @@
 """Every kind of index gives what the reference index gives, on anything that can be drawn."""
 
+from random import Random
 from typing import Any
 
 import pyarrow as pa
@@ -17,6 +18,7 @@ from tests.property.strategies import (
 )
 from wherecast import Index, Schema
 from wherecast.columns import arrow_schema
+from wherecast.matching.columnar import entries, plan, snapshot
 from wherecast.matching.index import KINDS
 
 Case = tuple[Schema, list[str], list[dict[str, Any]]]
@@ -57,6 +59,7 @@ def assert_same(case: Case, kind: str) -> None:
     for row, (got, wanted) in zip(rows, found, strict=True):
         wrong = [texts[number] for number in set(got) ^ set(wanted)]  # type: ignore[index]
         assert not wrong, (wrong, row)
+        assert got == wanted, (row, "a filter more than once")
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "scan"])
@@ -71,3 +74,16 @@ def test_it_agrees_with_the_reference(kind: str, case: Case) -> None:
 @given(case=cases(domains=True))
 def test_it_agrees_with_the_reference_inside_domains(kind: str, case: Case) -> None:
     assert_same(case, kind)
+
+
+@settings(max_examples=30)
+@given(case=cases(), rng=RANDOMS)
+def test_trees_of_every_plan_agree_with_the_reference(case: Case, rng: Random) -> None:
+    """Limits of the planner that are met only by many filters are met by few."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(snapshot, "_PLAIN_MAX", -1)
+        patch.setattr(plan, "_SETS_MAX", rng.choice([0, 1, 64]))
+        patch.setattr(plan, "_OWN_MIN", rng.choice([1, 3, 20, 1_024]))
+        patch.setattr(plan, "_KEY_CHANCE_MAX", rng.choice([1e-9, 1 / 64, 1 / 4, 2]))
+        patch.setattr(entries, "_PARTS_MAX", rng.choice([1, 2, 4, 8]))
+        assert_same(case, "columnar")
