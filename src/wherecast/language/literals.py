@@ -12,6 +12,7 @@ are not those that the parser finds, and the shape is read text by text.
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import nan
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,9 @@ import pyarrow.compute as pc
 
 from wherecast.language.vectors import array_of, texts_of, values_of
 from wherecast.language.where import unescaped
+
+from wherecast.model import Limits
+from wherecast.model.values import is_text
 
 MARK = "\x1f"
 _NAME = r"([A-Za-z_\x{80}-\x{10FFFF}]+[0-9][0-9A-Za-z_]*|`[^`]*`)"
@@ -96,6 +100,49 @@ def cut(texts: pa.Array, number: Callable[[str], int], bytes_max: int) -> Cut:
         np.concatenate([np.zeros(0, np.int64), *(part.lengths for part in parts)]),
     )
     return Cut(np.concatenate([np.zeros(0, np.int64), *shapes]), list(known), ends[:-1], literals)
+
+
+def cut_one(text: str, limits: Limits) -> tuple[str, tuple[str, ...]] | None:
+    """The key and the constants of one text, as `cut` finds them; None where it is read alone."""
+    short = 4 * len(text) <= limits.filter_text_bytes_max  # whatever its characters
+    if not short or MARK in text or text.lstrip().startswith("[") or not is_text(text):
+        return None
+    pieces = _CUT_HERE.split(text)
+    constants = pieces[2::3]
+    pieces[2::3] = [
+        MARK * 2 if constant is None else f"{MARK}{_class_of(constant)}{MARK}"
+        for constant in constants
+    ]
+    return "".join(filter(None, pieces)), tuple(filter(None, constants))
+
+
+def _class_of(constant: str) -> str:
+    if constant[0] in "'\"":
+        return "s"
+    if not constant.isdigit():
+        return "d"
+    return "i" if len(constant) <= _INTEGER_DIGITS_MAX else "n"
+
+
+def constants_of(constants: list[str], number: Callable[[str], int]) -> Literals:
+    """The columns of a few constants, as `cut` gives them; `number` gives a string its number."""
+    count = len(constants)
+    floats, ints, strings = [0.0] * count, [0] * count, [0] * count
+    for place, constant in enumerate(constants):
+        kind = _class_of(constant)
+        if kind == "s":
+            strings[place] = number(_unquoted(constant))
+            continue
+        floats[place] = value = float(constant)
+        if kind == "i":
+            ints[place] = int(constant)
+        elif value < _EXACT_FLOAT_MIN and constant.strip("0.")[:1].isdigit():
+            floats[place] = nan
+    lengths = [len(c) if c.isascii() else len(c.encode()) for c in constants]
+    return Literals(
+        np.array(floats, np.float64), np.array(ints, np.int64), np.array(strings, np.int64),
+        np.array(lengths, np.int64),
+    )  # fmt: skip
 
 
 def positions(text: str) -> dict[int, str]:

@@ -4,19 +4,21 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from wherecast.language.filter import read_expression
 from wherecast.language.fragments import read_fragments
-from wherecast.language.literals import cut, example_of, shape_key
+from wherecast.language.literals import Cut, cut, shape_key
 from wherecast.language.normal import normalise
-from wherecast.language.shapes import compile_shape, read_shape
+from wherecast.language.shapes import Shapes, read_shape
 from wherecast.language.table import PredicateTable
 from wherecast.language.table_builder import TableBuilder
 from wherecast.language.vectors import texts_of
 from wherecast.model import DEFAULT_LIMITS, FilterError, Limits, Schema
 from wherecast.model.values import is_text
 
+Ints = npt.NDArray[np.int64]
 _ALONE_MAX = 2  # so few filters of a shape are read sooner than the shape is compiled
 
 
@@ -31,6 +33,14 @@ def read_filters(
     Filters of rare shapes are read predicate by predicate where that is possible, and one by one
     otherwise.
     """
+    return read_column(texts, Shapes(schema, limits))
+
+
+def read_column(
+    texts: pa.Array | pa.ChunkedArray | Sequence[str | None], shapes: Shapes
+) -> PredicateTable:
+    """As `read_filters`, with shapes that are kept for the next column."""
+    schema, limits = shapes.schema, shapes.limits
     column = _column(texts)
     builder = TableBuilder(schema, len(column))
     given = column if isinstance(texts, pa.Array | pa.ChunkedArray) else texts
@@ -40,17 +50,24 @@ def read_filters(
             read_alone(row, _text(given[row]), schema, limits, builder)
         return builder.finish(len({shape_key(text) for text in plain}))
     parts = cut(column, builder.string, limits.filter_text_bytes_max)
+    for row in read_cut(parts, shapes, builder).tolist():
+        read_alone(row, _text(given[row]), schema, limits, builder)
+    return builder.finish(len(parts.keys))
+
+
+def read_cut(parts: Cut, shapes: Shapes, builder: TableBuilder) -> Ints:
+    """Adds the filters of texts that were cut; returns the rows that must be read alone."""
+    schema, limits = shapes.schema, shapes.limits
     order = np.argsort(parts.shapes, kind="stable")
     groups = np.split(order, np.flatnonzero(np.diff(parts.shapes[order])) + 1)
     alone, rare = [], []
     for rows in groups:
         if parts.shapes[rows[0]] < 0:
             alone.append(rows)
-        elif len(rows) <= _ALONE_MAX:
+        elif len(rows) <= _ALONE_MAX and parts.keys[parts.shapes[rows[0]]] not in shapes:
             rare.append(rows)
         else:
-            example = example_of(parts.keys[parts.shapes[rows[0]]])
-            shape = None if example is None else compile_shape(example, schema, limits)
+            shape = shapes.of(parts.keys[parts.shapes[rows[0]]])
             starts = parts.starts[rows]
             alone.append(
                 rows
@@ -59,9 +76,7 @@ def read_filters(
             )
     if rare:
         alone.append(read_fragments(np.concatenate(rare), parts, schema, limits, builder))
-    for row in np.concatenate(alone).tolist():
-        read_alone(row, _text(given[row]), schema, limits, builder)
-    return builder.finish(len(parts.keys))
+    return np.concatenate([np.zeros(0, np.int64), *alone])
 
 
 def read_alone(

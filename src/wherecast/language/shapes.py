@@ -22,7 +22,7 @@ from wherecast.language.expression import (
     Predicate,
     Truth,
 )
-from wherecast.language.literals import Literals, positions
+from wherecast.language.literals import Literals, example_of, positions
 from wherecast.language.normal import by_attribute, conjunctions_of
 from wherecast.language.shape_columns import Columns, Slot, Unfit, slots_of
 from wherecast.language.shape_constraints import constraint_rows
@@ -33,6 +33,7 @@ from wherecast.language.write import write
 from wherecast.model import Attribute, FilterError, Limits, Schema, Type
 
 Ints = npt.NDArray[np.int64]
+_SHAPES_MAX = 10_000  # kept at a time
 
 
 _FITTING: dict[Type, tuple[str, ...]] = {
@@ -49,6 +50,29 @@ class Shape:
     """The conjunctions of a shape, with slots in the place of constants."""
 
     conjunctions: tuple[tuple[Predicate, ...], ...]
+
+
+class Shapes:
+    """The shapes of a schema, each compiled once, by the keys that `cut` gives."""
+
+    def __init__(self, schema: Schema, limits: Limits) -> None:
+        self.schema = schema
+        self.limits = limits
+        self._known: dict[str, Shape | None] = {}
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._known
+
+    def of(self, key: str) -> Shape | None:
+        """The shape of a key, or None where its filters must be read one by one."""
+        if key not in self._known:
+            if len(self._known) >= _SHAPES_MAX:
+                self._known = {}
+            example = example_of(key)
+            self._known[key] = (
+                None if example is None else compile_shape(example, self.schema, self.limits)
+            )
+        return self._known[key]
 
 
 def compile_shape(text: str, schema: Schema, limits: Limits) -> Shape | None:

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from wherecast.language.numbered import Ints, Numbered
 from wherecast.language.table import Distances, Kind, PredicateTable
 from wherecast.language.table_builder import attribute_place, pattern_key, residual_key
-from wherecast.language.table_parts import Mask, Part, View, copied, offsets_of, rejected_of
+from wherecast.language.table_parts import Chosen, Part, View, copied, offsets_of, rejected_of
 from wherecast.model import Attribute, Schema
 
 _SET, _NOT_SET = int(Kind.SET), int(Kind.NOT_SET)  # NumPy compares with plain ints much sooner
@@ -30,14 +30,15 @@ _NO_DISTANCES = Distances(
 )  # fmt: skip
 
 
-def joined(parts: Sequence[tuple[PredicateTable, Mask | None]], schema: Schema) -> PredicateTable:
+def joined(parts: Sequence[tuple[PredicateTable, Chosen | None]], schema: Schema) -> PredicateTable:
     """One table with the kept filters of several tables, one after the other (None keeps all).
 
     It is what reading the kept texts would give, byte for byte, but for `shapes`: the sum over
     the parts, in which a shape of two parts counts twice and those of dropped filters still count.
 
     Args:
-        parts: tables that were read with the schema, each with bool [filters] or None.
+        parts: tables that were read with the schema, each with bool [filters], with the places of
+            the filters that are kept in the order that they get, or with None.
         schema: the schema of all of them.
 
     Cost: a copy of the kept rows, and a sort of the strings where several parts have some.

@@ -11,7 +11,7 @@ from wherecast.language.numbered import Ints
 from wherecast.language.table import Kind, PredicateTable
 from wherecast.model import FilterError
 
-Mask = npt.NDArray[np.bool_]
+Chosen = npt.NDArray[Any]  # bool, which filters are kept; or int64, their places
 _ROWS = {"attribute": np.int32, "kind": np.uint8, "low": np.int64, "high": np.int64}
 
 
@@ -21,30 +21,30 @@ class Part:
 
     Attributes:
         table: where they are from.
-        keep: bool [filters of the table], None where all are kept.
+        chosen: int64 [filters], their places in the table, None where all are kept as they are.
         filter_ends: int64 [filters], where their conjunctions end.
         conjunction_ends: int64 [conjunctions], where their rows end.
         rows: int64 [predicates], the rows of the table, None where all are kept.
     """
 
     table: PredicateTable
-    keep: Mask | None
+    chosen: Ints | None
     filter_ends: Ints
     conjunction_ends: Ints
     rows: Ints | None
 
     @staticmethod
-    def of(table: PredicateTable, keep: Mask | None) -> "Part":
-        """The part of a table that a mask keeps."""
-        assert keep is None or len(keep) == len(table)
-        if keep is None or keep.all():
+    def of(table: PredicateTable, chosen: Chosen | None) -> "Part":
+        """The part of a table that a mask keeps, or that places name, in their order."""
+        if chosen is not None and chosen.dtype == bool:
+            assert len(chosen) == len(table)
+            chosen = None if chosen.all() else np.flatnonzero(chosen)
+        if chosen is None:
             ends = table.conjunction_offsets[1:], table.predicate_offsets[1:]
             return Part(table, None, *ends, None)
-        conjunctions = np.diff(table.conjunction_offsets)
-        predicates = np.diff(table.predicate_offsets)
-        kept = np.repeat(keep, conjunctions)
-        rows = np.flatnonzero(np.repeat(kept, predicates))
-        return Part(table, keep, np.cumsum(conjunctions[keep]), np.cumsum(predicates[kept]), rows)
+        conjunctions, sizes = _spans(table.conjunction_offsets, chosen)
+        rows, per_conjunction = _spans(table.predicate_offsets, conjunctions)
+        return Part(table, chosen, np.cumsum(sizes), np.cumsum(per_conjunction), rows)
 
     @property
     def size(self) -> int:
@@ -85,6 +85,14 @@ class View:
         return np.flatnonzero(flags[:-1])
 
 
+def _spans(offsets: Ints, chosen: Ints) -> tuple[Ints, Ints]:
+    """What lies between the offsets of some places, one after the other, and how much for each."""
+    starts = offsets[chosen]
+    sizes = offsets[chosen + 1] - starts
+    ends = np.cumsum(sizes)
+    return np.repeat(starts - (ends - sizes), sizes) + np.arange(int(sizes.sum())), sizes
+
+
 def offsets_of(ends: Sequence[Ints]) -> Ints:
     """The ends of all parts, one after the other, with a 0 before."""
     offsets = np.zeros(1 + sum(map(len, ends)), np.int64)
@@ -103,11 +111,12 @@ def rejected_of(parts: Sequence[Part]) -> tuple[tuple[int, FilterError], ...]:
     start = 0
     for part in parts:
         rejected = part.table.rejected
-        if part.keep is None:
+        if part.chosen is None:
             found += [(start + row, error) for row, error in rejected]
         elif rejected:
-            places = np.cumsum(part.keep) - 1 + start
-            found += [(int(places[row]), error) for row, error in rejected if part.keep[row]]
+            errors = dict(rejected)
+            places = np.flatnonzero(np.isin(part.chosen, list(errors)))
+            found += [(start + place, errors[part.chosen[place]]) for place in places.tolist()]
         start += len(part.filter_ends)
     return tuple(found)
 

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from wherecast.columns import decode_rows, read_arrow
@@ -11,6 +13,7 @@ from wherecast.columns.decoded import Decoded
 from wherecast.columns.sources import table_of
 from wherecast.language import Filter
 from wherecast.matching.columnar.index import ColumnarIndex
+from wherecast.matching.ids import Ids
 from wherecast.matching.matches import Id, Matches
 from wherecast.matching.scan import ScanIndex
 from wherecast.model import ConfigError, FilterError, Problem, PublicationError, Schema
@@ -29,14 +32,17 @@ class Engine(Protocol):
 
     def __contains__(self, id: Id) -> bool: ...
 
-    def read(self, filters: list[Any]) -> list[Any]:
-        """The filters as `add_all` takes them, or the error of each bad one."""
+    def add(self, id: Id, filter: Filter | str) -> None:
+        """Adds a filter, or replaces the one of the same id; raises `FilterError`."""
 
-    def add_all(self, filters: Iterable[tuple[Id, Any]]) -> None:
-        """Adds filters that were read, or replaces those of the same ids."""
+    def read(self, filters: Any) -> Any:
+        """The filters as `add_all` takes them; `rejected` has the rows and errors of bad ones."""
 
-    def remove_all(self, ids: Iterable[Id]) -> None:
-        """Removes filters that are there."""
+    def add_all(self, ids: Ids, read: Any, kept: npt.NDArray[np.bool_] | None) -> None:
+        """Adds the kept ones of filters that were read, all of them good (None keeps all)."""
+
+    def remove_all(self, ids: Sequence[Id]) -> None:
+        """Removes distinct filters, all or none; raises `KeyError`."""
 
     def match(self, batch: pa.RecordBatch) -> Matches:
         """The filters that are true on each publication of a valid batch."""
@@ -79,11 +85,8 @@ class Index:
             FilterError: the filter cannot be accepted; nothing changed.
         """
         id_type = self._checked_type(id, self._id_type)
-        [read] = self._engine.read([self._own(filter)])
-        if isinstance(read, FilterError):
-            raise read
+        self._engine.add(id, self._own(filter))
         self._id_type = id_type
-        self._engine.add_all([(id, read)])
 
     def add_all(
         self, filters: Any, on_bad: Literal["raise", "skip"] = "raise"
@@ -103,17 +106,15 @@ class Index:
         """
         if on_bad not in ("raise", "skip"):
             raise ConfigError(f"on_bad is 'raise' or 'skip', not {on_bad!r}")
-        pairs = list(_pairs(filters))
-        id_type = self._id_type
-        for id, _ in pairs:
-            id_type = self._checked_type(id, id_type)
-        read = self._engine.read([self._own(filter) for _, filter in pairs])
-        results = [(id, result) for (id, _), result in zip(pairs, read, strict=True)]
-        bad = [(id, result) for id, result in results if isinstance(result, FilterError)]
+        ids, texts, id_type = self._columns(filters)
+        read = self._engine.read(texts)
+        bad = [(ids[row], error) for row, error in read.rejected]
         if bad and on_bad == "raise":
             raise _many(bad)
-        self._id_type = id_type
-        self._engine.add_all((i, r) for i, r in results if not isinstance(r, FilterError))
+        kept = _kept(ids, [row for row, _ in read.rejected])
+        self._engine.add_all(ids, read, kept)
+        if len(ids) and (kept is None or kept.any()):
+            self._id_type = id_type
         return bad
 
     def remove(self, id: Id) -> None:
@@ -126,11 +127,7 @@ class Index:
 
     def remove_all(self, ids: Iterable[Id]) -> None:
         """Removes many filters: all of them, or none where one is not there."""
-        wanted = list(dict.fromkeys(ids))
-        for id in wanted:
-            if id not in self._engine:
-                raise KeyError(id)
-        self._engine.remove_all(wanted)
+        self._engine.remove_all(list(dict.fromkeys(ids)))
 
     def match(self, publications: Any) -> Matches:
         """The ids of the filters that each publication satisfies.
@@ -195,6 +192,19 @@ class Index:
             )
         return decoded
 
+    def _columns(self, filters: Any) -> tuple[Ids, Any, type | None]:
+        """The ids, the filters, and the type of the ids, from anything that `add_all` takes."""
+        if hasattr(filters, "__arrow_c_stream__") or hasattr(filters, "__arrow_c_array__"):
+            ids, texts = _arrow_columns(filters)
+            if len(ids):
+                return Ids(ids), texts, self._checked_type(ids[0].as_py(), self._id_type)
+            return Ids(ids), texts, self._id_type
+        pairs = list(_pairs(filters))
+        id_type = self._id_type
+        for id, _ in pairs:
+            id_type = self._checked_type(id, id_type)
+        return Ids.of([id for id, _ in pairs]), [self._own(f) for _, f in pairs], id_type
+
     def _own(self, filter: str | Filter) -> str | Filter:
         """The filter, refused where it was read with another schema."""
         if isinstance(filter, Filter) and filter.schema != self.schema:
@@ -215,21 +225,53 @@ class Index:
 
 
 def _pairs(filters: Any) -> Iterator[tuple[Id, Any]]:
-    """Pairs of id and filter from anything that `add_all` takes."""
+    """Pairs of id and filter from a mapping or an iterable of them."""
     if isinstance(filters, Mapping):
         yield from filters.items()
-    elif hasattr(filters, "__arrow_c_stream__") or hasattr(filters, "__arrow_c_array__"):
-        table = table_of(filters)
-        missing = [name for name in ("id", "filter") if name not in table.column_names]
-        if missing:
-            raise ConfigError(f"a table of filters has the columns id and filter, not {missing}")
-        ids, texts = table.column("id").to_pylist(), table.column("filter").to_pylist()
-        yield from zip(ids, texts, strict=True)
-    else:
-        for pair in filters:
-            if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
-                raise ConfigError(f"expected pairs of id and filter, not {pair!r}")
-            yield pair[0], pair[1]
+        return
+    for pair in filters:
+        if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
+            raise ConfigError(f"expected pairs of id and filter, not {pair!r}")
+        yield pair[0], pair[1]
+
+
+def _arrow_columns(filters: Any) -> tuple[pa.Array, pa.Array]:
+    """The columns `id` and `filter` of a table."""
+    table = table_of(filters)
+    missing = [name for name in ("id", "filter") if name not in table.column_names]
+    if missing:
+        raise ConfigError(f"a table of filters has the columns id and filter, not {missing}")
+    ids, texts = table.column("id").combine_chunks(), table.column("filter").combine_chunks()
+    if pa.types.is_dictionary(ids.type):
+        ids = ids.dictionary_decode()
+    if pa.types.is_dictionary(texts.type):
+        texts = texts.dictionary_decode()
+    if ids.null_count:
+        raise ConfigError("an id is a string or an int, not NoneType")
+    if pa.types.is_integer(ids.type):
+        try:
+            return ids.cast(pa.int64()), texts
+        except pa.ArrowInvalid:
+            raise ConfigError("an id that is an int has at most 64 bits") from None
+    if pa.types.is_string(ids.type) or ids.type in (pa.large_string(), pa.string_view()):
+        return ids.cast(pa.large_string()), texts
+    if not len(ids):
+        return pa.array([], pa.int64()), texts
+    raise ConfigError(f"an id is a string or an int, not {ids.type}")
+
+
+def _kept(ids: Ids, bad: list[int]) -> npt.NDArray[np.bool_] | None:
+    """The rows that are added: good ones, and of several with one id the last; None for all."""
+    kept = np.ones(len(ids), bool)
+    kept[bad] = False
+    good = np.flatnonzero(kept)
+    coded = ids.array.take(pa.array(good)).dictionary_encode()
+    if len(coded.dictionary) < len(good):
+        last = np.zeros(len(coded.dictionary), np.int64)
+        last[np.asarray(coded.indices)] = good
+        kept[:] = False
+        kept[last] = True
+    return None if kept.all() else kept
 
 
 def _many(bad: list[tuple[Id, FilterError]]) -> FilterError:

@@ -41,7 +41,12 @@ class Matches:
 
     def to_arrow(self) -> pa.ListArray:
         """The ids per publication as an Arrow list array."""
-        ids = pa.array(list(self.ids)) if len(self.ids) else pa.array([], pa.string())
+        given = getattr(self.ids, "array", None)
+        ids = pa.array(list(self.ids)) if given is None else given
+        if not len(self.ids):
+            ids = pa.array([], pa.string())
+        if pa.types.is_large_string(ids.type):
+            ids = ids.cast(pa.string())
         values = ids.take(pa.array(self.indices))
         offsets = pa.array(self.offsets.astype(np.int64))
         return pa.LargeListArray.from_arrays(offsets, values)

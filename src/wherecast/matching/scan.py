@@ -4,16 +4,31 @@ It is the obvious implementation over the evaluation that `Filter.explain` uses,
 faster index is compared with. Not safe to change from one thread while another matches.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from wherecast.columns import rows_of
 from wherecast.language import Filter
+from wherecast.matching.ids import Ids
 from wherecast.matching.matches import Id, Matches
 from wherecast.model import FilterError, Schema
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFilters:
+    """Filters that were read, or what is wrong with each."""
+
+    results: list[Filter | FilterError]
+
+    @property
+    def rejected(self) -> list[tuple[int, FilterError]]:
+        """The rows that are no filters."""
+        return [(row, r) for row, r in enumerate(self.results) if isinstance(r, FilterError)]
 
 
 class ScanIndex:
@@ -29,16 +44,32 @@ class ScanIndex:
     def __contains__(self, id: Id) -> bool:
         return id in self._filters
 
-    def add_all(self, filters: Iterable[tuple[Id, Filter]]) -> None:
-        """Adds filters, or replaces those of the same ids."""
-        self._filters.update(filters)
+    def add(self, id: Id, filter: Filter | str) -> None:
+        """Adds a filter, or replaces the one of the same id."""
+        self._filters[id] = filter if isinstance(filter, Filter) else Filter(filter, self._schema)
 
-    def read(self, filters: list[Filter | str]) -> list[Filter | FilterError]:
-        """The filters as `add_all` takes them, or what is wrong with each."""
-        return [_read(filter, self._schema) for filter in filters]
+    def read(self, filters: pa.Array | Sequence[Filter | str]) -> "ReadFilters":
+        """The filters as `add_all` takes them, with what is wrong with some."""
+        texts = filters.to_pylist() if isinstance(filters, pa.Array) else filters
+        return ReadFilters([_read(filter, self._schema) for filter in texts])
 
-    def remove_all(self, ids: Iterable[Id]) -> None:
-        """Removes filters that are there."""
+    def add_all(self, ids: Ids, read: "ReadFilters", kept: npt.NDArray[np.bool_] | None) -> None:
+        """Adds the kept ones of filters that were read, or replaces those of the same ids."""
+        flags = [True] * len(ids) if kept is None else kept.tolist()
+        for id, result, keep in zip(ids, read.results, flags, strict=True):
+            if keep:
+                assert isinstance(result, Filter)
+                self._filters[id] = result
+
+    def remove_all(self, ids: Sequence[Id]) -> None:
+        """Removes filters.
+
+        Raises:
+            KeyError: one is not there; nothing changed.
+        """
+        for id in ids:
+            if id not in self._filters:
+                raise KeyError(id)
         for id in ids:
             del self._filters[id]
 

@@ -65,15 +65,15 @@ def test_json(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_damaged_arrays_are_named(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for name in ("texts.data", "ids.data"):
+    for name in ("table.strings.data", "ids.data"):
         flip(saved, place_of(saved, name))
 
     assert run(["index", "check", str(saved)]) == 1
     out, err = capsys.readouterr()
-    assert out.splitlines()[-1] == "Damaged: texts.data, ids.data"
+    assert out.splitlines()[-1] == "Damaged: table.strings.data, ids.data"
     assert err == ""
     assert run(["index", "check", "--json", str(saved)]) == 1
-    assert json.loads(capsys.readouterr().out)["damaged"] == ["texts.data", "ids.data"]
+    assert json.loads(capsys.readouterr().out)["damaged"] == ["table.strings.data", "ids.data"]
 
 
 def test_bytes_between_arrays_count_too(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -123,7 +123,7 @@ def test_a_directory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "is a directory" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", ["ids.offsets", "texts.offsets", "filters"])
+@pytest.mark.parametrize("name", ["ids.offsets", "filters"])
 def test_arrays_that_do_not_fit(saved: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
     figures, arrays, _ = map_file(saved)
     rewrite(saved, figures, arrays | {name: arrays[name][:-1]})

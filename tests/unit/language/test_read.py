@@ -27,13 +27,13 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The texts that stand for a shape."""
     texts: list[str] = []
-    real = read.compile_shape
+    real = shapes.compile_shape
 
     def note(text: str, *rest: Any) -> Any:
         texts.append(text)
         return real(text, *rest)
 
-    monkeypatch.setattr(read, "compile_shape", note)
+    monkeypatch.setattr(shapes, "compile_shape", note)
     return texts
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wherecast.matching.columnar.file import Part, map_file, map_header, verified
-from wherecast.matching.columnar.saved import Strings, put_together
+from wherecast.matching.columnar.saved import put_together
 from wherecast.model import SnapshotError
 
 
@@ -59,11 +59,10 @@ def _fit(path: Path) -> None:
     figures, arrays, _ = map_file(path)
     try:
         run, _ = put_together(figures, arrays)
-        for strings in (run.ids, run.texts):
-            if isinstance(strings, Strings):
-                strings.array.validate(full=True)
+        run.ids.array.validate(full=True)
     except (KeyError, IndexError, TypeError, ValueError) as error:
         raise SnapshotError(f"{path}: its arrays are not those of an index: {error}") from None
-    counts = {len(run.ids), len(run.texts), len(run.snapshot.table)}
-    if len(counts) > 1 or len(run.snapshot.filters) != len(run.snapshot.plain.offsets) - 1:
+    snapshot = run.snapshot
+    fit = len(snapshot.filters) == len(snapshot.plain.offsets) - 1
+    if not fit or len(run.ids) != len(snapshot.table):
         raise SnapshotError(f"{path}: its arrays do not fit together")

@@ -6,8 +6,8 @@
 
 Loading checks the magic, the format and the header's digest; it reads no array. `verified` reads
 all.
-The content id is the digest of the header, which holds the digests of everything else: the same
-filters give the same id.
+The content id is the digest of the filters, their ids and the schema: the same filters give the
+same id, however they were planned. The header's digest covers the digests of everything else.
 """
 
 import json
@@ -43,7 +43,7 @@ class Mapped:
         format: its format.
         header_end: where its header ends.
         figures: what its header says.
-        content_id: the digest of its header.
+        content_id: the digest of what it answers.
     """
 
     raw: npt.NDArray[np.uint8]
@@ -67,15 +67,26 @@ class Part:
     intact: bool
 
 
-def write_file(path: Path, figures: dict[str, Any], arrays: Arrays) -> str:
-    """Writes figures and arrays, whole or not at all; returns the content id."""
+def write_file(
+    path: Path, figures: dict[str, Any], arrays: Arrays, planned: tuple[str, ...] = ()
+) -> str:
+    """Writes figures and arrays, whole or not at all; returns the content id.
+
+    Arrays whose names start with one of `planned` do not count in that id.
+    """
     listed: dict[str, list[Any]] = {}
     place = 0
     for name, array in arrays.items():
         flat = np.ascontiguousarray(array)
         listed[name] = [flat.dtype.str, list(flat.shape), place, flat.nbytes, _digest(flat)]
         place += _aligned(flat.nbytes)
-    header = json.dumps({**figures, "arrays": listed}).encode()
+    said = [
+        [name, *about[:2], *about[3:]]
+        for name, about in listed.items()
+        if not name.startswith(planned)
+    ]
+    content = blake2b(json.dumps([figures, said]).encode(), digest_size=32).hexdigest()
+    header = json.dumps({**figures, "content": content, "arrays": listed}).encode()
     digest = blake2b(header, digest_size=32).digest()
     start = _aligned(_PREFIX.size + len(header))
     try:
@@ -91,7 +102,7 @@ def write_file(path: Path, figures: dict[str, Any], arrays: Arrays) -> str:
         os.replace(temporary, path)
     except OSError as error:
         raise SnapshotError(f"{path}: cannot be written: {error.strerror}") from None
-    return digest.hex()
+    return content
 
 
 def map_file(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]], str]:
@@ -130,7 +141,8 @@ def map_header(path: Path) -> Mapped:
     header = raw[_PREFIX.size : _PREFIX.size + size].tobytes()
     if size > _HEADER_BYTES_MAX or blake2b(header, digest_size=32).digest() != digest:
         raise SnapshotError(f"{path}: its header is damaged")
-    return Mapped(raw, format_, _PREFIX.size + size, json.loads(header), digest.hex())
+    figures = json.loads(header)
+    return Mapped(raw, format_, _PREFIX.size + size, figures, figures["content"])
 
 
 def verified(path: Path) -> Iterator[Part]:

@@ -1,34 +1,40 @@
 """The columnar index: filters by id, in runs.
 
 Concurrency: any number of threads may match while others change the index. Changes are made under
-one lock and wait; the next `match` puts them into a new run and publishes a new tuple of runs. A
-match works on the tuple that it found, so it sees one consistent state: all changes that were made
-before it began, and perhaps some that were made while it waited for the lock. Runs are merged by a
-thread of their own, which holds the lock only to put the result in their place.
+one lock. Single filters wait until the next `match`, which puts them into a run; a match works on
+the tuple of runs that it found, so it sees one consistent state: all changes that were made before
+it began, and perhaps some that were made while it waited for the lock. Runs are merged by a thread
+of their own, which holds the lock only to put the result in their place.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from threading import Lock, Thread
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
-from wherecast.language import Filter, read_filters
+from wherecast.language import Filter, PredicateTable
+from wherecast.language.reader import Checked, Reader
+from wherecast.language.table_join import joined
 from wherecast.matching.columnar.explain import explain_plan
 from wherecast.matching.columnar.file import map_file, write_file
-from wherecast.matching.columnar.runs import Run, due, merged, run_of
-from wherecast.matching.columnar.saved import put_together, taken_apart
+from wherecast.matching.columnar.runs import AT_ONCE, Run, due, merged, ordered
+from wherecast.matching.columnar.saved import PLANNED, put_together, taken_apart
+from wherecast.matching.columnar.seen import Seen
 from wherecast.matching.columnar.snapshot import Found
+from wherecast.matching.ids import Ids, JoinedIds
 from wherecast.matching.matches import Id, Matches
-from wherecast.model import FilterError, Schema
+from wherecast.model import Schema
 
+Bools = npt.NDArray[np.bool_]
 _COUNTERS = (
     "changes_published",
     "merges",
-    "filters_read_again",
+    "filters_merged",
     "matches_while_merging",
     "publications_matched",
     "blocks_inner_read",
@@ -40,17 +46,20 @@ _TYPES: dict[str, type] = {"string": str, "int": int}
 
 
 class ColumnarIndex:
-    """Runs of filters, and the changes since."""
+    """Runs of filters, and the single changes since."""
 
     def __init__(self, schema: Schema, runs: Sequence[Run] = ()) -> None:
         self._schema = schema
+        self._reader = Reader(schema)
+        self._seen = Seen()
         self._lock = Lock()
         self._merge_lock = Lock()  # taken before the other
         self._runs: tuple[Run, ...] = tuple(runs)
-        self._added: dict[Id, str] = {}
+        self._added: dict[Id, Checked] = {}
         self._hidden: dict[int, set[int]] = {}  # by run, numbers that changes hide
         self._count = sum(len(run) for run in runs)
         self._merging: Thread | None = None
+        self._span: slice | None = None  # the runs that are being merged
         self._counters: Counter[str] = Counter()
 
     def __len__(self) -> int:
@@ -58,30 +67,54 @@ class ColumnarIndex:
 
     def __contains__(self, id: Id) -> bool:
         with self._lock:
-            return id in self._added or self._place(id) is not None
+            return self._has(id)
 
-    def read(self, filters: list[Filter | str]) -> list[str | FilterError]:
-        """The filters as `add_all` takes them, or what is wrong with each."""
-        texts = [filter.text if isinstance(filter, Filter) else filter for filter in filters]
-        rejected = dict(read_filters(texts, self._schema).rejected)
-        return [rejected.get(row, text) for row, text in enumerate(texts)]
-
-    def add_all(self, filters: Iterable[tuple[Id, str]]) -> None:
-        """Adds filters, or replaces those of the same ids, all at once."""
-        given = dict(filters)
+    def add(self, id: Id, filter: Filter | str) -> None:
+        """Adds a filter, or replaces the one of the same id."""
         with self._lock:
-            for id in given:
-                if id not in self._added and not self._hide(id):
-                    self._count += 1
-            self._added.update(given)
+            checked = self._reader.check(filter.text if isinstance(filter, Filter) else filter)
+            if id not in self._added and not self._hide(id):
+                self._count += 1
+            self._added[id] = checked
 
-    def remove_all(self, ids: Iterable[Id]) -> None:
-        """Removes filters that are there, all at once."""
+    def read(self, filters: pa.Array | Sequence[Filter | str]) -> PredicateTable:
+        """The filters as `add_all` takes them, with what is wrong with some."""
+        if not isinstance(filters, pa.Array | pa.ChunkedArray):
+            filters = [f.text if isinstance(f, Filter) else f for f in filters]
         with self._lock:
+            return self._reader.read(filters)
+
+    def add_all(self, ids: Ids, read: PredicateTable, kept: Bools | None) -> None:
+        """Adds the kept ones of filters that were read, or replaces those of the same ids."""
+        if kept is not None:
+            ids, read = Ids.joined([(ids, kept)]), joined([(read, kept)], self._schema)
+        if not len(ids):
+            return
+        one = Run.of(ids, read)
+        with self._lock:
+            self._publish()
+            runs = [run.without(run.find_all(ids)) for run in self._runs]
+            self._runs = (*runs, one)
+            self._count = sum(len(run) for run in self._runs)
+            self._counters["changes_published"] += 1
+
+    def remove_all(self, ids: Sequence[Id]) -> None:
+        """Removes filters, all at once.
+
+        Raises:
+            KeyError: one is not there; nothing changed.
+        """
+        with self._lock:
+            for id in ids:
+                if not self._has(id):
+                    raise KeyError(id)
             for id in ids:
                 if self._added.pop(id, None) is None:
                     self._hide(id)
                 self._count -= 1
+
+    def _has(self, id: Id) -> bool:
+        return id in self._added or self._place(id) is not None
 
     def _place(self, id: Id) -> tuple[int, int] | None:
         """The run and the number of a filter that no change hides."""
@@ -101,8 +134,7 @@ class ColumnarIndex:
     def runs(self) -> tuple[Run, ...]:
         """The runs with all changes that were made so far; starts merging where it is due."""
         with self._lock:
-            if self._added or self._hidden:
-                self._publish()
+            self._publish()
             if self._merging is None and due(self._runs) is not None:
                 self._merging = Thread(target=self._merge_beside, daemon=True)
                 self._merging.start()
@@ -110,12 +142,22 @@ class ColumnarIndex:
 
     def _publish(self) -> None:
         """Makes the waiting changes part of the runs. Under the lock."""
+        if not self._added and not self._hidden:
+            return
         runs = [run.without(self._hidden.get(place, ())) for place, run in enumerate(self._runs)]
         if self._added:
-            runs.append(run_of(self._added, self._schema))
+            table = self._reader.read_checked(list(self._added.values()))
+            one = Run.of(Ids.of(list(self._added)), table)
+            if runs and len(runs[-1].ids) <= AT_ONCE and not self._merges(len(runs) - 1):
+                one = merged([runs.pop(), one], self._schema)
+            runs.append(one)
         self._runs = tuple(runs)
         self._added, self._hidden = {}, {}
         self._counters["changes_published"] += 1
+
+    def _merges(self, place: int) -> bool:
+        """Whether a run may be one of those that are being merged."""
+        return self._span is not None and place in range(self._span.start, self._span.stop)
 
     def _merge_beside(self) -> None:
         """Merges runs until none is due, while others match and change the index."""
@@ -126,39 +168,43 @@ class ColumnarIndex:
                     if span is None:
                         self._merging = None
                         return
-                one = merged(runs[span], self._schema)
+                    self._span = span
+                one = self._grown(merged(runs[span], self._schema))
                 with self._lock:
                     self._replace(runs[span], span, one)
+
+    def _grown(self, run: Run) -> Run:
+        """A merged run with its trees, where the runs that it replaces may have had some."""
+        if len(run) > AT_ONCE and run.snapshot.has_trees:
+            run.snapshot.grown(self._seen.samples)
+        return run
 
     def _replace(self, old: Sequence[Run], span: slice, one: Run) -> None:
         """Puts a merged run in the place of those it was made from. Under the lock.
 
         What was hidden in them since is hidden in it. Other runs were only added behind them.
         """
-        if self._added or self._hidden:
-            self._publish()
-        gone = [
-            id
-            for before, now in zip(old, self._runs[span], strict=True)
-            for id in _hidden_since(before, now)
-        ]
-        numbers = [number for id in gone if (number := one.find(id)) is not None]
+        self._publish()
+        gone = [_hidden_since(*pair) for pair in zip(old, self._runs[span], strict=True)]
+        numbers = np.concatenate([np.zeros(0, np.int64), *(one.find_all(ids) for ids in gone)])
         self._runs = (*self._runs[: span.start], one.without(numbers), *self._runs[span.stop :])
+        self._span = None
         self._counters["merges"] += 1
-        self._counters["filters_read_again"] += len(one.ids)
+        self._counters["filters_merged"] += len(one.ids)
 
     def compact(self) -> Run:
         """One run with all filters as of now; others may match and change the index meanwhile."""
         with self._merge_lock:
             with self._lock:
-                if self._added or self._hidden:
-                    self._publish()
+                self._publish()
                 runs = self._runs
-            if len(runs) == 1 and runs[0].hidden is None:
-                return runs[0]
-            one = merged(runs, self._schema)
+                self._span = slice(0, len(runs))
+            whole = len(runs) == 1 and runs[0].hidden is None
+            one = ordered(runs[0] if whole else merged(runs, self._schema), self._schema)
             with self._lock:
-                self._replace(runs, slice(0, len(runs)), one)
+                if not whole or one is not runs[0]:
+                    self._replace(runs, slice(0, len(runs)), one)
+                self._span = None
             return one
 
     def wait(self) -> None:
@@ -170,7 +216,8 @@ class ColumnarIndex:
         """The filters that are true on each publication."""
         runs = self.runs()
         merging = self._merging is not None
-        found = [run.match(batch) for run in runs]
+        samples = self._seen.note(batch)
+        found = [run.match(batch, samples) for run in runs]
         with self._lock:
             self._counters["matches_while_merging"] += merging
             self._counters["publications_matched"] += batch.num_rows
@@ -183,7 +230,10 @@ class ColumnarIndex:
 
     def save(self, path: Path) -> str:
         """Writes all filters as one run; returns the content id of the file."""
-        return write_file(path, *taken_apart(self.compact(), self._schema))
+        one = self.compact()
+        if one.snapshot.has_trees:
+            one.snapshot.grown(self._seen.samples)
+        return write_file(path, *taken_apart(one, self._schema), PLANNED)
 
     @classmethod
     def load(cls, path: Path) -> tuple["ColumnarIndex", Schema, type]:
@@ -211,33 +261,11 @@ class ColumnarIndex:
         }
 
 
-def _hidden_since(before: Run, now: Run) -> list[Id]:
+def _hidden_since(before: Run, now: Run) -> Ids:
     """The ids of filters that were hidden in a run since."""
-    if now.hidden is None or now.hidden is before.hidden:
-        return []
-    new = now.hidden if before.hidden is None else now.hidden & ~before.hidden
-    return [now.ids[number] for number in np.flatnonzero(new).tolist()]
-
-
-class _Ids(Sequence[Id]):
-    """The ids of several runs, one after the other, without copying them."""
-
-    def __init__(self, runs: Sequence[Run]) -> None:
-        self._parts = [run.ids for run in runs]
-        self._ends = np.cumsum([len(ids) for ids in self._parts])
-
-    def __len__(self) -> int:
-        return int(self._ends[-1]) if len(self._ends) else 0
-
-    def __iter__(self) -> Iterator[Id]:
-        for ids in self._parts:
-            yield from ids
-
-    def __getitem__(self, number: Any) -> Any:
-        if isinstance(number, slice):
-            return list(self)[number]
-        part = int(np.searchsorted(self._ends, number, side="right"))
-        return self._parts[part][number - (int(self._ends[part - 1]) if part else 0)]
+    hidden = np.zeros(len(now.ids), bool) if now.hidden is None else now.hidden
+    new = hidden if before.hidden is None else hidden & ~before.hidden
+    return now.ids.take(np.flatnonzero(new))
 
 
 def _joined(found: list[Found], runs: Sequence[Run], rows: int) -> Matches:
@@ -249,9 +277,10 @@ def _joined(found: list[Found], runs: Sequence[Run], rows: int) -> Matches:
     indices = np.empty(int(offsets[-1]), np.int32)
     free, first = offsets[:-1].copy(), 0
     for part, run in zip(found, runs, strict=True):
-        sizes = np.diff(part.offsets)
-        places = np.repeat(free - part.offsets[:-1], sizes) + np.arange(len(part.numbers))
-        indices[places] = part.numbers + first
-        free += sizes
+        if len(part.numbers):
+            sizes = np.diff(part.offsets)
+            places = np.repeat(free - part.offsets[:-1], sizes) + np.arange(len(part.numbers))
+            indices[places] = part.numbers + first
+            free += sizes
         first += len(run.ids)
-    return Matches(offsets, indices, _Ids(runs))
+    return Matches(offsets, indices, JoinedIds([run.ids for run in runs]))

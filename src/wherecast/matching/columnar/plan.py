@@ -2,9 +2,10 @@
 
 Entries on the same set of attributes share a group where they are many, or where there are few
 such sets. The others are keyed by the two sides that a publication satisfies least often, given how
-often it has the attribute at all; their other sides are compared one by one. Where even such a key
-lets many publications pass, a key would ruin the index: those entries share one tree on the
-attributes that most of them name, and leave open what they do not name.
+often it has the attribute at all, or by one where few share the two; their other sides are compared
+one by one. Where even such a key lets many publications pass, a key would ruin the index: those
+entries share one tree on the attributes that most of them name, and leave open what they do not
+name.
 """
 
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ Bools = npt.NDArray[np.bool_]
 _OWN_MIN = 1_024
 _SETS_MAX = 64
 _KEY = 2
+_PAIR_MIN = 32  # entries with one pair as a key; fewer are keyed by one side
 _KEY_CHANCE_MAX = 1 / 64  # of a publication to pass a key; above it, the key is a bad one
 
 
@@ -63,31 +65,38 @@ def plan_groups(
         chance: float64 [sides], how likely a publication satisfies each side.
         extra: bool [entries], those whose matches take the longer way.
     """
-    sizes = np.diff(entries.offsets)
-    owner = np.repeat(np.arange(len(entries)), sizes)
-    kinds = entries.check * 4 + extra * 2
-    marks = entries.slots.astype(np.int64) * 2 + entries.missing
-    is_dim = np.ones(len(owner), bool)
-    shared = np.zeros(len(entries), bool)
-    if not whole.all() or (sizes > DIMS_MAX).any():
+    owner = np.repeat(np.arange(len(entries)), np.diff(entries.offsets))
+    is_dim, shared = np.ones(len(owner), bool), np.zeros(len(entries), bool)
+    kinds = entries.check * 4 + extra * 2 + ~whole
+    if not whole.all():
         rank = _ranks(owner, chance, entries.offsets)
-        is_dim = np.where(whole[owner], rank < DIMS_MAX, rank < _KEY)
+        is_dim = whole[owner] | (rank < _KEY)
         passing = np.zeros(len(entries))
         np.add.at(passing, owner[is_dim], np.log(np.maximum(chance[is_dim], 1e-300)))
         shared = ~whole & (passing > np.log(_KEY_CHANCE_MAX))
-        common = np.bincount(entries.slots[shared[owner]], minlength=1)
-        chosen = np.zeros(len(common), bool)
-        chosen[np.argsort(-common, kind="stable")[:DIMS_MAX]] = True
-        apart = shared[owner]
-        is_dim[apart] = chosen[entries.slots[apart]]
-    keyed = is_dim & ~shared[owner]
-    group, count = _classes(
-        np.bincount(owner[keyed], minlength=len(entries)), marks[keyed],
-        kinds * 4 + shared * 2 + ~whole,
-    )  # fmt: skip
+        is_dim[shared[owner]] = _are_common(entries.slots[shared[owner]])
+        group, count = _groups(entries, is_dim & ~shared[owner], kinds + 8 * shared)
+        few = ~whole & ~shared & (np.bincount(group, minlength=count)[group] < _PAIR_MIN)
+        is_dim[few[owner]] = rank[few[owner]] == 0
+    group, count = _groups(entries, is_dim & ~shared[owner], kinds + 8 * shared)
     of_group = np.zeros(count, bool)
     of_group[group] = shared
     return Plan(group, is_dim, of_group)
+
+
+def _are_common(slots: npt.NDArray[np.int32]) -> Bools:
+    """Which sides are on the slots that most sides are on."""
+    counts = np.bincount(slots, minlength=1)
+    chosen = np.zeros(len(counts), bool)
+    chosen[np.argsort(-counts, kind="stable")[:DIMS_MAX]] = True
+    return chosen[slots]
+
+
+def _groups(entries: Entries, used: Bools, kinds: Ints) -> tuple[Ints, int]:
+    """The groups of entries of one kind with the same used slots, and their number."""
+    owner = np.repeat(np.arange(len(entries)), np.diff(entries.offsets))[used]
+    marks = entries.slots[used].astype(np.int64) * 2 + entries.missing[used]
+    return _classes(np.bincount(owner, minlength=len(entries)), marks, kinds)
 
 
 def _classes(sizes: Ints, marks: Ints, kinds: Ints) -> tuple[Ints, int]:

@@ -4,7 +4,6 @@ An index is a list of runs, the oldest first. A filter that is removed or replac
 run; what is added goes into a new run. Small neighbours are merged, so that a match visits few.
 """
 
-from bisect import bisect_left
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
@@ -12,13 +11,16 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from wherecast.language import read_filters
+from wherecast.language.table import PredicateTable
+from wherecast.language.table_join import joined
 from wherecast.matching.columnar.snapshot import Found, Snapshot
+from wherecast.matching.ids import Ids
 from wherecast.matching.matches import Id
 from wherecast.model import Schema
 
 MERGE_AT = 4  # neighbouring runs of about one size that become one
-_TIER_BASE = 256
+AT_ONCE = 512  # filters of the newest run up to which new ones are put to it
+_TIER_BASE = 2_048
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,18 +28,21 @@ class Run:
     """Filters by id.
 
     Attributes:
-        ids: sorted, distinct.
-        texts: the filters, in the order of the ids.
-        snapshot: the same, read.
+        ids: distinct; a filter's number is its place.
+        snapshot: the filters.
         hidden: bool [filters], those that were removed or replaced since; None where none is.
         hidden_count: how many those are.
     """
 
-    ids: Sequence[Id]
-    texts: Sequence[str]
+    ids: Ids
     snapshot: Snapshot
     hidden: npt.NDArray[np.bool_] | None = None
     hidden_count: int = 0
+
+    @staticmethod
+    def of(ids: Ids, table: PredicateTable) -> "Run":
+        """The run of a table."""
+        return Run(ids, Snapshot.of(table))
 
     def __len__(self) -> int:
         """The filters that are not hidden."""
@@ -45,31 +50,28 @@ class Run:
 
     def find(self, id: Id) -> int | None:
         """The number of a filter that is not hidden, or None."""
-        number = bisect_left(self.ids, id)
-        if number == len(self.ids) or self.ids[number] != id:
+        number = self.ids.find(id)
+        if number is None or (self.hidden is not None and self.hidden[number]):
             return None
-        return None if self.hidden is not None and self.hidden[number] else number
+        return number
 
-    def without(self, numbers: Collection[int]) -> "Run":
+    def find_all(self, ids: Ids) -> npt.NDArray[np.int64]:
+        """The numbers of those that are here and not hidden."""
+        numbers = self.ids.find_all(ids)
+        numbers = numbers[numbers >= 0]
+        return numbers if self.hidden is None else numbers[~self.hidden[numbers]]
+
+    def without(self, numbers: Collection[int] | npt.NDArray[np.int64]) -> "Run":
         """The same run with some more filters hidden."""
-        if not numbers:
+        if not len(numbers):
             return self
         hidden = np.zeros(len(self.ids), bool) if self.hidden is None else self.hidden.copy()
-        hidden[list(numbers)] = True
-        return replace(self, hidden=hidden, hidden_count=int(hidden.sum()))
+        hidden[np.fromiter(numbers, np.int64, len(numbers))] = True
+        return replace(self, hidden=hidden, hidden_count=int(np.count_nonzero(hidden)))
 
-    def items(self) -> list[tuple[Id, str]]:
-        """The ids and texts of the filters that are not hidden."""
-        pairs = zip(self.ids, self.texts, strict=True)
-        if self.hidden is None:
-            return list(pairs)
-        return [
-            pair for pair, hidden in zip(pairs, self.hidden.tolist(), strict=True) if not hidden
-        ]
-
-    def match(self, batch: pa.RecordBatch) -> Found:
+    def match(self, batch: pa.RecordBatch, seen: Sequence[pa.RecordBatch] = ()) -> Found:
         """The filters that are true on each publication, without the hidden ones."""
-        found = self.snapshot.match(batch)
+        found = self.snapshot.match(batch, seen)
         if self.hidden is None:
             return found
         kept = ~self.hidden[found.numbers]
@@ -77,28 +79,34 @@ class Run:
         return replace(found, offsets=ends, numbers=found.numbers[kept])
 
 
-def run_of(filters: dict[Id, str], schema: Schema) -> Run:
-    """The run of filters that were checked before."""
-    ids = sorted(filters)
-    texts = [filters[id] for id in ids]
-    return Run(ids, texts, Snapshot.of(read_filters(texts, schema)))
-
-
 def merged(runs: Sequence[Run], schema: Schema) -> Run:
-    """One run with the filters of several."""
-    return run_of({id: text for run in runs for id, text in run.items()}, schema)
+    """One run with the filters of several that are not hidden."""
+    kept = [None if run.hidden is None else ~run.hidden for run in runs]
+    ids = Ids.joined([(run.ids, keep) for run, keep in zip(runs, kept, strict=True)])
+    tables = [(run.snapshot.table, keep) for run, keep in zip(runs, kept, strict=True)]
+    return Run.of(ids, joined(tables, schema))
+
+
+def ordered(run: Run, schema: Schema) -> Run:
+    """The same run with its filters in the order of their ids."""
+    order = run.ids.order()
+    if order is None:
+        return run
+    return Run.of(run.ids.take(order), joined([(run.snapshot.table, order)], schema))
 
 
 def due(runs: Sequence[Run]) -> slice | None:
     """The newest neighbours that should become one run: `MERGE_AT` of one tier, or None.
 
-    A tier is `MERGE_AT` times as large as the one below, so a filter is read again only as often
-    as there are tiers.
+    A tier is `MERGE_AT` times as large as the one below, so a filter is merged only as often as
+    there are tiers. A run of which most is hidden is due alone.
     """
     tiers = [_tier(run) for run in runs]
-    for end in range(len(runs), MERGE_AT - 1, -1):
+    for end in range(len(runs), 0, -1):
+        if runs[end - 1].hidden_count > len(runs[end - 1]):
+            return slice(end - 1, end)
         start = end - MERGE_AT
-        if max(tiers[start:end]) == tiers[end - 1]:
+        if start >= 0 and max(tiers[start:end]) == tiers[end - 1]:
             return slice(start, end)
     return None
 

@@ -1,6 +1,6 @@
 """A run as figures and flat arrays, and back: what a file of an index holds."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from functools import lru_cache
 from typing import Any
@@ -18,7 +18,7 @@ from wherecast.matching.columnar.later import LaterRows
 from wherecast.matching.columnar.predicates import Predicates
 from wherecast.matching.columnar.runs import Run
 from wherecast.matching.columnar.snapshot import Snapshot
-from wherecast.matching.matches import Id
+from wherecast.matching.ids import Ids
 from wherecast.model import DEFAULT_LIMITS, Attribute, Schema, Type
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -32,40 +32,8 @@ _TABLE = (
     "set_keys",
 )
 _FOREST = tuple(f.name for f in fields(Forest)[1:])
+PLANNED = ("forest.", "cells.")
 _CELLS = tuple(f.name for f in fields(Quantisers))
-
-
-class Strings(Sequence[str]):
-    """Strings in an Arrow array; sorted ones can be searched."""
-
-    def __init__(self, array: pa.Array) -> None:
-        self.array = array
-
-    def __len__(self) -> int:
-        return len(self.array)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.array.to_pylist())
-
-    def __getitem__(self, place: Any) -> Any:
-        found = self.array[place]
-        return found.to_pylist() if isinstance(place, slice) else found.as_py()
-
-
-class Numbers(Sequence[int]):
-    """Sorted ints in an array."""
-
-    def __init__(self, array: npt.NDArray[np.int64]) -> None:
-        self.array = array
-
-    def __len__(self) -> int:
-        return len(self.array)
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self.array.tolist())
-
-    def __getitem__(self, place: Any) -> Any:
-        return self.array[place].tolist()
 
 
 class Leaves(Sequence[Any]):
@@ -95,7 +63,6 @@ def taken_apart(run: Run, schema: Schema) -> tuple[dict[str, Any], Arrays]:
         ("table.strings", table.strings),
         ("table.patterns", [write(leaf) for leaf in table.patterns]),
         ("table.residuals", [write(leaf) for leaf in table.residuals]),
-        ("texts", list(run.texts)),
     ):
         _put_strings(arrays, name, texts)
     for name, predicates in (("plain", snapshot.plain), ("boxed", snapshot.boxed)):
@@ -106,19 +73,16 @@ def taken_apart(run: Run, schema: Schema) -> tuple[dict[str, Any], Arrays]:
     if forest is not None:
         arrays |= {f"forest.{name}": getattr(forest, name) for name in _FOREST}
         arrays |= {f"cells.{name}": getattr(forest.quantisers, name) for name in _CELLS}
-    is_text = bool(len(run.ids)) and isinstance(run.ids[0], str)
-    if is_text:
-        _put_strings(arrays, "ids", list(run.ids))
+    if run.ids.is_text:
+        _put_strings(arrays, "ids", run.ids.array)
     else:
-        arrays["ids"] = np.array(list(run.ids), np.int64)
+        arrays["ids"] = np.asarray(run.ids.array)
     figures = {
         "schema": schema.to_dict(),
         "open": schema.open,
         "unsupported": dict(schema.unsupported),
-        "ids": "string" if is_text else "int",
+        "ids": "string" if run.ids.is_text else "int",
         "attributes": [[a.name, a.type] for a in table.attributes],
-        "shapes": table.shapes,
-        "trees": forest is not None,
     }
     return figures, arrays
 
@@ -136,7 +100,7 @@ def put_together(figures: dict[str, Any], arrays: Arrays) -> tuple[Run, Schema]:
         distances=Distances(**_under(arrays, "table.distances.")),
         residuals=Leaves(_get_strings(arrays, "table.residuals"), schema),  # type: ignore[arg-type]
         rejected=(),
-        shapes=figures["shapes"],
+        shapes=0,
     )
     snapshot = Snapshot(
         table,
@@ -145,15 +109,12 @@ def put_together(figures: dict[str, Any], arrays: Arrays) -> tuple[Run, Schema]:
         LaterRows(arrays["later.offsets"], arrays["later.rows"]),
         arrays["filters"],
         Forest(Quantisers(**_under(arrays, "cells.")), **_under(arrays, "forest."))
-        if figures["trees"]
+        if "forest.headers" in arrays
         else None,
     )
-    ids: Sequence[Id] = (
-        Strings(_get_strings(arrays, "ids"))
-        if figures["ids"] == "string"
-        else Numbers(arrays["ids"])
-    )
-    return Run(ids, Strings(_get_strings(arrays, "texts")), snapshot), schema
+    is_text = figures["ids"] == "string"
+    ids = _get_strings(arrays, "ids") if is_text else pa.array(arrays["ids"])
+    return Run(Ids(ids), snapshot), schema
 
 
 def _attribute(schema: Schema, name: str, type_: Type) -> Attribute:

@@ -26,6 +26,7 @@ from wherecast.matching.columnar.trees import match_trees
 
 Ints = npt.NDArray[np.int64]
 _PLAIN_MAX = 1_000_000  # publications times predicates that whole columns do sooner than trees
+_AT_HAND = 50  # times fewer, where the trees are there already
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,6 +65,7 @@ class Snapshot:
     later: LaterRows
     filters: Ints
     _forest: Forest | None = None
+    _work: int = 0
 
     @staticmethod
     def of(table: PredicateTable) -> "Snapshot":
@@ -125,13 +127,19 @@ class Snapshot:
             seen: samples of publications, for the trees that are built now.
         """
         columns, rows = self._columns(batch), batch.num_rows
-        work = rows * len(self.plain.kinds)
-        if work <= _PLAIN_MAX or find_spec("numba") is None:
+        if not self._takes_trees(rows * len(self.plain.kinds)):
             return self._match_plain(columns, np.arange(rows), rows)
         odd = np.flatnonzero(self._odd(columns, rows))
         if len(odd):
             return self._match_mixed(columns, odd, rows, seen)
         return self._match_forest(columns, rows, seen)
+
+    def _takes_trees(self, work: int) -> bool:
+        """Whether trees are used: where they are there, or pay after so much work without them."""
+        if self._forest is not None and work > _PLAIN_MAX // _AT_HAND:
+            return True
+        object.__setattr__(self, "_work", self._work + work)
+        return self._work > _PLAIN_MAX and find_spec("numba") is not None
 
     def _odd(self, columns: list[Column], rows: int) -> npt.NDArray[np.bool_]:
         """The positions off the globe, where the boxes around circles do not hold."""

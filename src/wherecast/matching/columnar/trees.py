@@ -175,6 +175,8 @@ class _Spare:
 
     _KEPT = 4
     _BYTES_MAX = 1 << 28
+    _MODEL = (np.empty(0, np.int32),)
+    _FREE = sys.getrefcount(_MODEL[0])  # of an array that only one list or tuple holds
 
     def __init__(self) -> None:
         self._arrays: list[Numbers] = []
@@ -183,9 +185,9 @@ class _Spare:
     def take(self, size: int) -> Numbers:
         """An int32 array of at least that size, with anything in it."""
         with self._lock:
-            for place, array in enumerate(self._arrays):
-                # the list, the loop and the call below hold it; a result that is a part of it too
-                if len(array) >= size and sys.getrefcount(array) <= 3:
+            for place in range(len(self._arrays)):
+                large = len(self._arrays[place]) >= size
+                if large and sys.getrefcount(self._arrays[place]) <= self._FREE:
                     return self._arrays.pop(place)
         return np.empty(size, np.int32)
 

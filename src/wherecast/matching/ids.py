@@ -1,0 +1,134 @@
+"""Columns of ids: strings or ints, found by hash, without a Python object each."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from wherecast.matching.matches import Id
+
+Ints = npt.NDArray[np.int64]
+_SMALL = 1 << 16  # ids that a dict is made of
+
+
+class Ids(Sequence[Id]):
+    """Distinct ids in a fixed order, each known by its number.
+
+    Concurrency: any number of threads may use it; what is made on first use may be made twice.
+    """
+
+    def __init__(self, array: pa.Array) -> None:
+        self.array = array
+        self._numbers: dict[Id, int] | None = None
+        self._sorted: tuple[Ints, Ints] | None = None
+
+    @staticmethod
+    def of(ids: Sequence[Id]) -> "Ids":
+        """The column of a list of ids of one type."""
+        is_text = bool(ids) and isinstance(ids[0], str)
+        return Ids(pa.array(ids, pa.large_string() if is_text else pa.int64()))
+
+    @staticmethod
+    def joined(parts: Sequence[tuple["Ids", npt.NDArray[np.bool_] | None]]) -> "Ids":
+        """The kept ids of several columns, one after the other (None keeps all)."""
+        arrays = [ids.array if k is None else ids.array.filter(pa.array(k)) for ids, k in parts]
+        filled = [array for array in arrays if len(array)]
+        return Ids(pa.concat_arrays(filled) if filled else pa.array([], pa.int64()))
+
+    @property
+    def is_text(self) -> bool:
+        """Whether they are strings."""
+        return bool(pa.types.is_large_string(self.array.type))
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def __iter__(self) -> Iterator[Id]:
+        return iter(self.array.to_pylist())
+
+    def __getitem__(self, number: Any) -> Any:
+        found = self.array[number]
+        return found.to_pylist() if isinstance(number, slice) else found.as_py()
+
+    def order(self) -> Ints | None:
+        """The numbers in the order of the ids; None where they are in that order already."""
+        order: Ints = np.asarray(pc.array_sort_indices(self.array)).astype(np.int64)
+        return None if (np.diff(order) == 1).all() else order
+
+    def take(self, numbers: Ints) -> "Ids":
+        """The ids of some numbers."""
+        return Ids(self.array.take(pa.array(numbers)))
+
+    def find(self, id: Id) -> int | None:
+        """The number of an id, or None."""
+        if isinstance(id, str) != self.is_text or isinstance(id, bool | float):
+            return None
+        if len(self) > _SMALL:
+            number = int(self.find_all(Ids.of([id]))[0])
+            return None if number < 0 else number
+        if self._numbers is None:
+            self._numbers = {id: number for number, id in enumerate(self.array.to_pylist())}
+        return self._numbers.get(id)
+
+    def find_all(self, others: "Ids") -> Ints:
+        """The number of each of other ids here, or -1."""
+        if not len(self) or not len(others) or self.is_text != others.is_text:
+            return np.full(len(others), -1, np.int64)
+        if self._sorted is None:
+            keys = self._keys()
+            order = np.argsort(keys, kind="stable")
+            self._sorted = keys[order], order
+        keys, order = self._sorted
+        wanted = others._keys()
+        places = np.searchsorted(keys, wanted)
+        numbers = np.full(len(others), -1, np.int64)
+        waiting = np.arange(len(others))
+        while len(waiting):  # more than once only where two ids have one hash
+            inside = places[waiting] < len(keys)
+            waiting = waiting[inside]
+            waiting = waiting[keys[places[waiting]] == wanted[waiting]]
+            found = order[places[waiting]]
+            same = self._equal(found, others, waiting)
+            numbers[waiting[same]] = found[same]
+            waiting = waiting[~same]
+            places[waiting] += 1
+        return numbers
+
+    def _keys(self) -> Ints:
+        """A number for each id, the same for the same id in this process."""
+        if self.is_text:
+            return np.array([hash(id) for id in self.array.to_pylist()], np.int64)
+        return np.asarray(self.array)
+
+    def _equal(self, numbers: Ints, others: "Ids", places: Ints) -> npt.NDArray[np.bool_]:
+        here, there = self.array.take(pa.array(numbers)), others.array.take(pa.array(places))
+        return np.asarray(pc.equal(here, there)).astype(bool)
+
+
+class JoinedIds(Sequence[Id]):
+    """The ids of several columns, one after the other, without copying them."""
+
+    def __init__(self, parts: Sequence[Ids]) -> None:
+        self._parts = parts
+        self._ends = np.cumsum([len(ids) for ids in parts])
+
+    @property
+    def array(self) -> pa.Array:
+        """All of them in one column."""
+        return Ids.joined([(ids, None) for ids in self._parts]).array
+
+    def __len__(self) -> int:
+        return int(self._ends[-1]) if len(self._ends) else 0
+
+    def __iter__(self) -> Iterator[Id]:
+        for ids in self._parts:
+            yield from ids
+
+    def __getitem__(self, number: Any) -> Any:
+        if isinstance(number, slice):
+            return list(self)[number]
+        part = int(np.searchsorted(self._ends, number, side="right"))
+        return self._parts[part][number - (int(self._ends[part - 1]) if part else 0)]
