@@ -21,7 +21,6 @@ import pyarrow.compute as pc
 
 from wherecast.language.vectors import array_of, texts_of, values_of
 from wherecast.language.where import unescaped
-
 from wherecast.model import Limits
 from wherecast.model.values import is_text
 

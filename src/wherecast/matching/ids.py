@@ -8,6 +8,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from wherecast.language.vectors import array_of, texts_of, values_of
 from wherecast.matching.matches import Id
 
 Ints = npt.NDArray[np.int64]
@@ -28,15 +29,16 @@ class Ids(Sequence[Id]):
     @staticmethod
     def of(ids: Sequence[Id]) -> "Ids":
         """The column of a list of ids of one type."""
-        is_text = bool(ids) and isinstance(ids[0], str)
-        return Ids(pa.array(ids, pa.large_string() if is_text else pa.int64()))
+        if ids and isinstance(ids[0], str):
+            return Ids(texts_of(ids))  # type: ignore[arg-type]
+        return Ids(array_of(np.array(ids, np.int64)))
 
     @staticmethod
     def joined(parts: Sequence[tuple["Ids", npt.NDArray[np.bool_] | None]]) -> "Ids":
         """The kept ids of several columns, one after the other (None keeps all)."""
-        arrays = [ids.array if k is None else ids.array.filter(pa.array(k)) for ids, k in parts]
+        arrays = [ids.array if k is None else ids.array.filter(array_of(k)) for ids, k in parts]
         filled = [array for array in arrays if len(array)]
-        return Ids(pa.concat_arrays(filled) if filled else pa.array([], pa.int64()))
+        return Ids(pa.concat_arrays(filled) if filled else array_of(np.zeros(0, np.int64)))
 
     @property
     def is_text(self) -> bool:
@@ -55,12 +57,12 @@ class Ids(Sequence[Id]):
 
     def order(self) -> Ints | None:
         """The numbers in the order of the ids; None where they are in that order already."""
-        order: Ints = np.asarray(pc.array_sort_indices(self.array)).astype(np.int64)
+        order: Ints = values_of(pc.array_sort_indices(self.array)).astype(np.int64)
         return None if (np.diff(order) == 1).all() else order
 
     def take(self, numbers: Ints) -> "Ids":
         """The ids of some numbers."""
-        return Ids(self.array.take(pa.array(numbers)))
+        return Ids(self.array.take(array_of(numbers)))
 
     def find(self, id: Id) -> int | None:
         """The number of an id, or None."""
@@ -101,11 +103,11 @@ class Ids(Sequence[Id]):
         """A number for each id, the same for the same id in this process."""
         if self.is_text:
             return np.array([hash(id) for id in self.array.to_pylist()], np.int64)
-        return np.asarray(self.array)
+        return values_of(self.array)
 
     def _equal(self, numbers: Ints, others: "Ids", places: Ints) -> npt.NDArray[np.bool_]:
-        here, there = self.array.take(pa.array(numbers)), others.array.take(pa.array(places))
-        return np.asarray(pc.equal(here, there)).astype(bool)
+        here, there = self.array.take(array_of(numbers)), others.array.take(array_of(places))
+        return values_of(pc.equal(here, there))
 
 
 class JoinedIds(Sequence[Id]):

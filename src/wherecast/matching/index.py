@@ -12,6 +12,7 @@ from wherecast.columns import decode_rows, read_arrow
 from wherecast.columns.decoded import Decoded
 from wherecast.columns.sources import table_of
 from wherecast.language import Filter
+from wherecast.language.vectors import array_of, values_of
 from wherecast.matching.columnar.index import ColumnarIndex
 from wherecast.matching.ids import Ids
 from wherecast.matching.matches import Id, Matches
@@ -256,7 +257,7 @@ def _arrow_columns(filters: Any) -> tuple[pa.Array, pa.Array]:
     if pa.types.is_string(ids.type) or ids.type in (pa.large_string(), pa.string_view()):
         return ids.cast(pa.large_string()), texts
     if not len(ids):
-        return pa.array([], pa.int64()), texts
+        return array_of(np.zeros(0, np.int64)), texts
     raise ConfigError(f"an id is a string or an int, not {ids.type}")
 
 
@@ -265,10 +266,10 @@ def _kept(ids: Ids, bad: list[int]) -> npt.NDArray[np.bool_] | None:
     kept = np.ones(len(ids), bool)
     kept[bad] = False
     good = np.flatnonzero(kept)
-    coded = ids.array.take(pa.array(good)).dictionary_encode()
+    coded = ids.array.take(array_of(good)).dictionary_encode()
     if len(coded.dictionary) < len(good):
         last = np.zeros(len(coded.dictionary), np.int64)
-        last[np.asarray(coded.indices)] = good
+        last[values_of(coded.indices)] = good
         kept[:] = False
         kept[last] = True
     return None if kept.all() else kept

@@ -65,15 +65,15 @@ def test_json(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_damaged_arrays_are_named(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for name in ("table.strings.data", "ids.data"):
+    for name in ("table.predicate_offsets", "ids.data"):
         flip(saved, place_of(saved, name))
 
     assert run(["index", "check", str(saved)]) == 1
     out, err = capsys.readouterr()
-    assert out.splitlines()[-1] == "Damaged: table.strings.data, ids.data"
+    assert out.splitlines()[-1] == "Damaged: table.predicate_offsets, ids.data"
     assert err == ""
     assert run(["index", "check", "--json", str(saved)]) == 1
-    assert json.loads(capsys.readouterr().out)["damaged"] == ["table.strings.data", "ids.data"]
+    assert json.loads(capsys.readouterr().out)["damaged"] == ["table.predicate_offsets", "ids.data"]
 
 
 def test_bytes_between_arrays_count_too(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,7 +3,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from wherecast.language import Filter, read, read_filters
+from wherecast.language import Filter, read, read_filters, shapes
 from wherecast.model import Limits, Schema
 
 SCHEMA = Schema.from_dict({"i": "int", "x": "float", "s": "string", "t": "timestamp"})

@@ -36,6 +36,7 @@ class Entries:
         offsets: int64 [entries + 1] into the sides.
         slots: int32 [sides]; lows, highs: int64 [sides], closed; a missing value has no key, and
             is asked for by `missing` uint8 [sides].
+        split: bool [sides], whether other entries of the conjunction have other parts of it.
         check: bool [entries], whether exact keys must decide even inside the box.
         later: bool [entries], whether something remains to be decided after that.
     """
@@ -46,6 +47,7 @@ class Entries:
     lows: Ints
     highs: Ints
     missing: npt.NDArray[np.uint8]
+    split: npt.NDArray[np.bool_]
     check: npt.NDArray[np.bool_]
     later: npt.NDArray[np.bool_]
 
@@ -113,7 +115,7 @@ def entries_of(predicates: Predicates, whole: npt.NDArray[np.bool_]) -> Entries:
         place = part[split] // divisor[rows[split]] % parts[rows[split]]
         _split_sides(predicates, rows, split, place, lows, highs)
     split_entries = Entries(
-        conjunctions, ends, predicates.slots[rows], lows, highs, missing,
+        conjunctions, ends, predicates.slots[rows], lows, highs, missing, divisor[rows] > 0,
         check[conjunctions], later[conjunctions],
     )  # fmt: skip
     return _intersected(split_entries)
@@ -122,27 +124,31 @@ def entries_of(predicates: Predicates, whole: npt.NDArray[np.bool_]) -> Entries:
 def _intersected(entries: Entries) -> Entries:
     """The entries with one side per slot; those that allow nothing are left out."""
     owner = np.repeat(np.arange(len(entries)), np.diff(entries.offsets))
-    slots, lows, highs, missing = entries.slots, entries.lows, entries.highs, entries.missing
+    slots, lows, highs = entries.slots, entries.lows, entries.highs
+    missing, split = entries.missing, entries.split
     place = owner * (int(slots.max(initial=0)) + 1) + slots
     if (place[1:] < place[:-1]).any():
         order = np.argsort(place, kind="stable")
         owner, slots, place = owner[order], slots[order], place[order]
-        lows, highs, missing = lows[order], highs[order], missing[order]
+        lows, highs = lows[order], highs[order]
+        missing, split = missing[order], split[order]
     starts = np.flatnonzero(np.diff(place, prepend=-1))
     if len(starts) < len(place):
         lows = np.maximum.reduceat(lows, starts)
         highs = np.minimum.reduceat(highs, starts)
         missing = np.maximum.reduceat(missing, starts)
+        split = np.logical_or.reduceat(split, starts)
         slots, owner = slots[starts], owner[starts]
     elif (lows <= highs).all():
-        return replace(entries, slots=slots, lows=lows, highs=highs, missing=missing)
+        return replace(entries, slots=slots, lows=lows, highs=highs, missing=missing, split=split)
     possible = np.ones(len(entries), bool)
     possible[owner[lows > highs]] = False
     kept = possible[owner]
     sizes = np.bincount(owner[kept], minlength=len(entries))[possible]
     return Entries(
         entries.conjunctions[possible], np.cumsum(np.concatenate([[0], sizes])), slots[kept],
-        lows[kept], highs[kept], missing[kept], entries.check[possible], entries.later[possible],
+        lows[kept], highs[kept], missing[kept], split[kept], entries.check[possible],
+        entries.later[possible],
     )  # fmt: skip
 
 

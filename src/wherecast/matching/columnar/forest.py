@@ -104,6 +104,7 @@ def build(
     mass = mass_of(entries, (low, high), quantisers, cells)
     chance = mass.chance(entries.slots, low, high)
     whole, late = conjunctions.whole[entries.conjunctions], extra[entries.conjunctions]
+    late |= _may_meet(entries, quantisers.exact)
     plan = plan_groups(entries, whole, chance, late)
     count = len(plan.shared)
     order = np.argsort(plan.group, kind="stable")
@@ -160,6 +161,14 @@ def _quantised(
         )
     missing_cells(low, high, entries.missing)
     return low, high, builder.finish()
+
+
+def _may_meet(entries: Entries, exact: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
+    """The entries of which two of one conjunction may hold a value: parts that share a cell."""
+    found = np.zeros(len(entries), bool)
+    sides = np.flatnonzero(entries.split & (exact[entries.slots] == 0))
+    found[np.searchsorted(entries.offsets, sides, side="right") - 1] = True
+    return found
 
 
 def _set_flags(

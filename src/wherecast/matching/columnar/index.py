@@ -169,7 +169,12 @@ class ColumnarIndex:
                         self._merging = None
                         return
                     self._span = span
-                one = self._grown(merged(runs[span], self._schema))
+                try:
+                    one = self._grown(merged(runs[span], self._schema))
+                except BaseException:
+                    with self._lock:
+                        self._merging = self._span = None  # the next match tries again
+                    raise
                 with self._lock:
                     self._replace(runs[span], span, one)
 

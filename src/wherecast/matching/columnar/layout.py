@@ -21,6 +21,7 @@ CELL_FIRST = 1
 CELL_LAST = 65535
 LANES = 64
 DIMS_MAX = 16
+SLOTS_MAX = 65_535  # attributes; a slot is a uint16
 LEVELS_MAX = 5
 HEADER_WORDS = 24
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from wherecast.language.filter import read_expression
 from wherecast.language.table import Distances, PredicateTable
+from wherecast.language.vectors import array_of, values_of
 from wherecast.language.write import write
 from wherecast.matching.columnar.cells import Quantisers
 from wherecast.matching.columnar.forest import Forest
@@ -76,7 +77,7 @@ def taken_apart(run: Run, schema: Schema) -> tuple[dict[str, Any], Arrays]:
     if run.ids.is_text:
         _put_strings(arrays, "ids", run.ids.array)
     else:
-        arrays["ids"] = np.asarray(run.ids.array)
+        arrays["ids"] = values_of(run.ids.array)
     figures = {
         "schema": schema.to_dict(),
         "open": schema.open,
@@ -113,7 +114,7 @@ def put_together(figures: dict[str, Any], arrays: Arrays) -> tuple[Run, Schema]:
         else None,
     )
     is_text = figures["ids"] == "string"
-    ids = _get_strings(arrays, "ids") if is_text else pa.array(arrays["ids"])
+    ids = _get_strings(arrays, "ids") if is_text else array_of(arrays["ids"])
     return Run(Ids(ids), snapshot), schema
 
 

@@ -2,7 +2,10 @@
 
 from threading import Lock
 
+import numpy as np
 import pyarrow as pa
+
+from wherecast.language.vectors import array_of
 
 _ROWS = 256  # of one sample
 _SAMPLES = 4  # that are kept, the newest
@@ -28,6 +31,6 @@ class Seen:
             if self._count >= self._next:
                 self._next = 2 * self._count
                 step = max(1, batch.num_rows // _ROWS)
-                places = pa.array(range(0, batch.num_rows, step)[:_ROWS], pa.int64())
+                places = array_of(np.arange(0, batch.num_rows, step)[:_ROWS])
                 self.samples = (*self.samples, batch.take(places))[-_SAMPLES:]
             return self.samples

@@ -1,5 +1,7 @@
 """Slots: the attributes that filters name, each a column of keys and cells of a batch."""
 
+from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +14,7 @@ from wherecast.columns.schema import is_open_field
 from wherecast.language.vectors import array_of, filled, values_of
 from wherecast.model import Attribute
 
+_SEARCH_FACTOR = 64  # strings for each text, from which on searching is sooner than hashing all
 _OPEN_PARTS = {"float": 0, "string": 1, "bool": 2}
 
 
@@ -121,12 +124,42 @@ def string_keys(texts: pa.Array, strings: pa.Array) -> npt.NDArray[np.int64]:
     """The keys of strings: twice the number of smaller ones, plus one where it is one of them."""
     if not len(strings) or not len(texts):
         return np.zeros(len(texts), np.int64)
+    if _SEARCH_FACTOR * len(texts) < len(strings):
+        return _searched(texts, strings)
     there = filled(pc.index_in(texts, strings), -1).astype(np.int64)
     keys = 2 * there + 1
     strange = np.flatnonzero(there < 0)
     if len(strange):
         keys[strange] = 2 * _smaller(texts.take(array_of(strange)), strings)
     return keys
+
+
+def _searched(texts: pa.Array, strings: pa.Array) -> npt.NDArray[np.int64]:
+    """The keys of a few strings, each searched for among many, in the order of their bytes."""
+    known = _Bytes(strings)
+    keys = np.empty(len(texts), np.int64)
+    for place, text in enumerate(_Bytes(texts)):
+        below = bisect_left(known, text)
+        keys[place] = 2 * below + (below < len(known) and known[below] == text)
+    return keys
+
+
+class _Bytes(Sequence[bytes]):
+    """The bytes of strings, which order as the strings do, without an object each."""
+
+    def __init__(self, strings: pa.Array) -> None:
+        _, offsets, data = strings.buffers()
+        self._data = memoryview(b"" if data is None else data)
+        self._ends = np.frombuffer(offsets, np.int64)[strings.offset :]
+        self._count = len(strings)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, place: Any) -> Any:
+        if place >= self._count:
+            raise IndexError(place)
+        return bytes(self._data[self._ends[place] : self._ends[place + 1]])
 
 
 def _smaller(texts: pa.Array, strings: pa.Array) -> npt.NDArray[np.int64]:

@@ -5,9 +5,10 @@ where numba can be imported.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.util import find_spec
+from threading import Lock
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,7 @@ from wherecast.matching.columnar.circles import with_boxes
 from wherecast.matching.columnar.entries import entries_of, exact_predicates
 from wherecast.matching.columnar.forest import Conjunctions, Forest, build
 from wherecast.matching.columnar.later import LaterRows, decide, later_rows
+from wherecast.matching.columnar.layout import SLOTS_MAX
 from wherecast.matching.columnar.plain import candidates
 from wherecast.matching.columnar.plan import whole_sets
 from wherecast.matching.columnar.predicates import Predicates
@@ -66,6 +68,7 @@ class Snapshot:
     filters: Ints
     _forest: Forest | None = None
     _work: int = 0
+    _lock: Lock = field(default_factory=Lock)  # so that trees are built once
 
     @staticmethod
     def of(table: PredicateTable) -> "Snapshot":
@@ -87,10 +90,11 @@ class Snapshot:
 
     def grown(self, seen: Sequence[pa.RecordBatch]) -> Forest:
         """The trees, built on first use, with what was seen of publications."""
-        if self._forest is None:
-            object.__setattr__(self, "_forest", self._build(seen))
-        assert self._forest is not None
-        return self._forest
+        with self._lock:
+            if self._forest is None:
+                object.__setattr__(self, "_forest", self._build(seen))
+            assert self._forest is not None
+            return self._forest
 
     def _build(self, seen: Sequence[pa.RecordBatch]) -> Forest:
         boxed = self.boxed
@@ -112,7 +116,8 @@ class Snapshot:
     @property
     def has_trees(self) -> bool:
         """Whether there is a forest, or one could be built."""
-        return self._forest is not None or find_spec("numba") is not None
+        few = len(self.table.attributes) <= SLOTS_MAX
+        return self._forest is not None or (few and find_spec("numba") is not None)
 
     @property
     def forest_bytes(self) -> int:
@@ -139,7 +144,7 @@ class Snapshot:
         if self._forest is not None and work > _PLAIN_MAX // _AT_HAND:
             return True
         object.__setattr__(self, "_work", self._work + work)
-        return self._work > _PLAIN_MAX and find_spec("numba") is not None
+        return self._work > _PLAIN_MAX and self.has_trees
 
     def _odd(self, columns: list[Column], rows: int) -> npt.NDArray[np.bool_]:
         """The positions off the globe, where the boxes around circles do not hold."""

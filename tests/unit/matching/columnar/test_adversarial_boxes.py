@@ -179,7 +179,6 @@ def test_coarse_cells_beside_exact_ones_and_other_predicates() -> None:
         assert found[row].tolist() == np.flatnonzero(holds).tolist()
 
 
-@pytest.mark.xfail(strict=True, reason="parts of a split predicate that share a cell both pass")
 @pytest.mark.usefixtures("trees")
 @pytest.mark.parametrize("form", ["a IN ({0}, {1})", "a <> {0}"])
 def test_split_predicates_on_coarse_cells_are_found_once(form: str) -> None:
