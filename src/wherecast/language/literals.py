@@ -125,17 +125,15 @@ def _class_of(constant: str) -> str:
 
 def constants_of(constants: list[str], number: Callable[[str], int]) -> Literals:
     """The columns of a few constants, as `cut` gives them; `number` gives a string its number."""
-    count = len(constants)
-    floats, ints, strings = [0.0] * count, [0] * count, [0] * count
-    for place, constant in enumerate(constants):
-        kind = _class_of(constant)
-        if kind == "s":
-            strings[place] = number(_unquoted(constant))
-            continue
-        floats[place] = value = float(constant)
-        if kind == "i":
-            ints[place] = int(constant)
-        elif value < _EXACT_FLOAT_MIN and constant.strip("0.")[:1].isdigit():
+    is_text = [constant[0] in "'\"" for constant in constants]
+    floats = [0.0 if text else float(c) for c, text in zip(constants, is_text, strict=True)]
+    ints = [int(c) if c.isdigit() and len(c) <= _INTEGER_DIGITS_MAX else 0 for c in constants]
+    strings = [
+        number(_unquoted(c)) if text else 0 for c, text in zip(constants, is_text, strict=True)
+    ]
+    for place, value in enumerate(floats):
+        tiny = value < _EXACT_FLOAT_MIN and not is_text[place] and ints[place] == 0
+        if tiny and constants[place].strip("0.")[:1].isdigit():
             floats[place] = nan
     lengths = [len(c) if c.isascii() else len(c.encode()) for c in constants]
     return Literals(

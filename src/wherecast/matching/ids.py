@@ -18,11 +18,16 @@ _SMALL = 1 << 16  # ids that a dict is made of
 class Ids(Sequence[Id]):
     """Distinct ids in a fixed order, each known by its number.
 
+    Attributes:
+        array: int64 or large_string.
+        is_text: whether they are strings.
+
     Concurrency: any number of threads may use it; what is made on first use may be made twice.
     """
 
     def __init__(self, array: pa.Array) -> None:
         self.array = array
+        self.is_text = bool(pa.types.is_large_string(array.type))
         self._numbers: dict[Id, int] | None = None
         self._sorted: tuple[Ints, Ints] | None = None
 
@@ -39,11 +44,6 @@ class Ids(Sequence[Id]):
         arrays = [ids.array if k is None else ids.array.filter(array_of(k)) for ids, k in parts]
         filled = [array for array in arrays if len(array)]
         return Ids(pa.concat_arrays(filled) if filled else array_of(np.zeros(0, np.int64)))
-
-    @property
-    def is_text(self) -> bool:
-        """Whether they are strings."""
-        return bool(pa.types.is_large_string(self.array.type))
 
     def __len__(self) -> int:
         return len(self.array)
@@ -68,22 +68,37 @@ class Ids(Sequence[Id]):
         """The number of an id, or None."""
         if isinstance(id, str) != self.is_text or isinstance(id, bool | float):
             return None
-        if len(self) > _SMALL:
-            number = int(self.find_all(Ids.of([id]))[0])
-            return None if number < 0 else number
+        if len(self.array) > _SMALL:
+            return self._search(id)
         if self._numbers is None:
             self._numbers = {id: number for number, id in enumerate(self.array.to_pylist())}
         return self._numbers.get(id)
+
+    def _search(self, id: Id) -> int | None:
+        """The number of an id among many, or None."""
+        keys, order = self._by_key()
+        key = hash(id) if isinstance(id, str) else id
+        place = int(keys.searchsorted(key))
+        while place < len(keys) and keys[place] == key:
+            number = int(order[place])
+            if not self.is_text or self[number] == id:
+                return number
+            place += 1
+        return None
+
+    def _by_key(self) -> tuple[Ints, Ints]:
+        """The keys in their order, and the numbers of their ids."""
+        if self._sorted is None:
+            keys = self._keys()
+            order = np.argsort(keys, kind="stable")
+            self._sorted = keys[order], order
+        return self._sorted
 
     def find_all(self, others: "Ids") -> Ints:
         """The number of each of other ids here, or -1."""
         if not len(self) or not len(others) or self.is_text != others.is_text:
             return np.full(len(others), -1, np.int64)
-        if self._sorted is None:
-            keys = self._keys()
-            order = np.argsort(keys, kind="stable")
-            self._sorted = keys[order], order
-        keys, order = self._sorted
+        keys, order = self._by_key()
         wanted = others._keys()
         places = np.searchsorted(keys, wanted)
         numbers = np.full(len(others), -1, np.int64)

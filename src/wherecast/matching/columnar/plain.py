@@ -16,6 +16,9 @@ from wherecast.matching.columnar.slots import Column
 
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
+_RANGE, _SET, _NOT_SET, _MISSING = (  # NumPy compares with plain ints much sooner
+    int(kind) for kind in (Exact.RANGE, Exact.SET, Exact.NOT_SET, Exact.MISSING)
+)
 _CHUNK = 1 << 20  # verdicts at a time
 
 
@@ -56,17 +59,20 @@ def _conjunctions(
     slots, kinds = predicates.slots[first:last], predicates.kinds[first:last]
     for slot in np.unique(slots).tolist():
         mine = np.flatnonzero(slots == slot)
-        each[mine] = present[slot]
-        ranges = mine[kinds[mine] == Exact.RANGE]
+        ranges = mine[kinds[mine] == _RANGE]
         lows, highs = predicates.lows[first + ranges], predicates.highs[first + ranges]
-        each[ranges] &= (keys[slot] >= lows[:, None]) & (keys[slot] <= highs[:, None])
-        each[mine[kinds[mine] == Exact.MISSING]] = ~present[slot]
-        for place in mine[(kinds[mine] == Exact.SET) | (kinds[mine] == Exact.NOT_SET)].tolist():
+        within = (keys[slot] >= lows[:, None]) & (keys[slot] <= highs[:, None])
+        each[ranges] = within if present[slot].all() else within & present[slot]
+        others = mine[kinds[mine] != _RANGE]
+        each[others] = present[slot]
+        each[others[kinds[others] == _MISSING]] = ~present[slot]
+        for place in others[(kinds[others] == _SET) | (kinds[others] == _NOT_SET)].tolist():
             low, high = predicates.lows[first + place], predicates.highs[first + place]
             inside = np.isin(keys[slot], predicates.keys[low:high])
-            each[place] &= inside if kinds[place] == Exact.SET else ~inside
+            each[place] &= inside if kinds[place] == _SET else ~inside
     holds = np.ones((end - start, rows), bool)
-    some = np.flatnonzero(np.diff(offsets))
-    if len(some):
-        holds[some] = np.logical_and.reduceat(each, offsets[some] - first, axis=0)
+    sizes = np.diff(offsets)
+    for place in range(int(sizes.max(initial=0))):
+        some = np.flatnonzero(sizes > place)
+        holds[some] &= each[offsets[some] - first + place]
     return holds

@@ -19,7 +19,7 @@ from wherecast.matching.matches import Id
 from wherecast.model import Schema
 
 MERGE_AT = 4  # neighbouring runs of about one size that become one
-AT_ONCE = 512  # filters of the newest run up to which new ones are put to it
+AT_ONCE = 256  # filters of the newest run up to which new ones are put to it
 _TIER_BASE = 2_048
 
 
