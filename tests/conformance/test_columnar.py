@@ -3,8 +3,8 @@
 import pytest
 
 from tests.conformance.cases import FILES, Case, CaseFile, each_case, read_filter
+from tests.ways import WAYS, take
 from wherecast import Index
-from wherecast.matching.columnar import snapshot
 
 EACH = [
     pytest.param(file, case, id=f"{file.stem}: {case.name}")
@@ -12,11 +12,11 @@ EACH = [
 ]
 
 
-@pytest.fixture(params=["columns", "trees"])
+@pytest.fixture(params=WAYS)
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Which of the two ways of matching is taken, whatever the amount of work."""
+    """Which of the ways of matching is taken, whatever the amount of work."""
     way: str = request.param
-    monkeypatch.setattr(snapshot, "_PLAIN_MAX", 0 if way == "trees" else 1 << 60)
+    take(way, monkeypatch)
     return way
 
 

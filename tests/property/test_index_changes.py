@@ -29,12 +29,11 @@ from tests.property.strategies import (
     make_template,
 )
 from tests.property.test_indexes import inside, table_of
+from tests.ways import WAYS, take
 from wherecast import FilterError, Index, Schema
-from wherecast.matching.columnar import snapshot
 from wherecast.matching.columnar.index import ColumnarIndex
 from wherecast.matching.matches import Id
 
-WAYS = {"trees": -1, "columns": 1 << 60}
 BAD = "no such attribute = 1"
 MANY = 50  # ids
 
@@ -42,7 +41,7 @@ MANY = 50  # ids
 @contextmanager
 def taken(way: str) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(snapshot, "_PLAIN_MAX", WAYS[way])
+        take(way, patch)
         yield
 
 
