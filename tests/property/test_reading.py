@@ -43,6 +43,9 @@ def assert_both_ways_agree(schema: Schema, texts: list[str]) -> None:
     for row, text in enumerate(texts):
         assert (table.conjunctions(row), rejected.get(row)) == outcome(text, schema), text
     assert table.checksum() == read_alone(texts, schema).checksum()
+    with pytest.MonkeyPatch.context() as patch:  # as if there were many shapes
+        patch.setattr(read, "_SHAPES_FEW", 0)
+        assert read_filters(texts, schema).checksum() == table.checksum()
 
 
 @settings(max_examples=150)

@@ -7,34 +7,38 @@ fragments on one attribute, or with a fragment that is more than one conjunction
 reading of single filters, as is one whose constants are irregular.
 """
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from wherecast.language.literals import MARK, Cut, example_of
-from wherecast.language.numbered import Numbered
+from wherecast.language.conjuncts import Pieces, split
+from wherecast.language.literals import Cut, example_of
+from wherecast.language.numbered import Ints, Numbered
 from wherecast.language.shapes import columns_of_shape, compile_shape, taken
 from wherecast.language.table_builder import Rows, TableBuilder
+from wherecast.language.tokens import Keys, distinct
 from wherecast.model import Limits, Schema
 
-Ints = npt.NDArray[np.int64]
-
-_AND = re.compile(r"[ \t\r\n]+AND[ \t\r\n]+", re.IGNORECASE)  # \s would take marks too
-_BETWEEN = re.compile(r"\bBETWEEN\b", re.IGNORECASE)
-_COMPLEX = re.compile(r"\bOR\b|\bCASE\b|--|/\*|[`;]", re.IGNORECASE)
+_BLOCK_ROWS = 65_536  # that are split at once
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Uses:
-    """Which filters have each fragment, and where its constants start in them."""
+    """Which filters have each fragment.
 
-    fragments: Numbered = field(default_factory=Numbered)
-    numbers: list[int] = field(default_factory=list)
-    rows: list[int] = field(default_factory=list)
-    starts: list[int] = field(default_factory=list)
+    Attributes:
+        numbers: int64, for each use the number of its fragment.
+        rows: int64, its filter.
+        starts: int64, where its constants start.
+        keys: the fragments, as texts.
+    """
+
+    numbers: Ints
+    rows: Ints
+    starts: Ints
+    keys: list[str]
 
 
 def read_fragments(
@@ -42,24 +46,25 @@ def read_fragments(
 ) -> Ints:
     """Adds the filters that are regular fragments joined by AND; returns the other rows."""
     uses = _uses(rows, parts, limits)
-    if not uses.rows:
-        return rows
-    numbers, owners, starts = (
-        np.array(c, np.int64) for c in (uses.numbers, uses.rows, uses.starts)
-    )
     regular = np.zeros(len(parts.shapes), bool)
-    regular[owners] = True
+    regular[uses.rows] = True
+    balanced = np.array([key.count("(") == key.count(")") for key in uses.keys], bool)
+    regular[uses.rows[~balanced[uses.numbers]]] = False
     found: list[tuple[Ints, npt.NDArray[np.bool_], list[Rows]]] = []
-    order = np.argsort(numbers, kind="stable")
-    ends = np.searchsorted(numbers[order], np.arange(len(uses.fragments.things) + 1))
-    for number, key in enumerate(uses.fragments.things):
+    order = np.argsort(uses.numbers, kind="stable")
+    ends = np.searchsorted(uses.numbers[order], np.arange(len(uses.keys) + 1))
+    for number, key in enumerate(uses.keys):
         mine = order[ends[number] : ends[number + 1]]
-        made = _rows_of(key, starts[mine], parts, schema, limits, builder)
+        mine = mine[regular[uses.rows[mine]]]
+        if not len(mine):
+            continue
+        owners = uses.rows[mine]
+        made = _rows_of(key, uses.starts[mine], parts, schema, limits, builder)
         if made is None:
-            regular[owners[mine]] = False
+            regular[owners] = False
         else:
-            regular[owners[mine[~made[0]]]] = False
-            found.append((owners[mine], *made))
+            regular[owners[~made[0]]] = False
+            found.append((owners, *made))
     _refuse_repeated(found, regular)
     for mine, _, columns in found:
         kept = np.flatnonzero(regular[mine])
@@ -70,32 +75,21 @@ def read_fragments(
 
 def _uses(rows: Ints, parts: Cut, limits: Limits) -> _Uses:
     """The fragments of all rows that are made of some."""
-    uses = _Uses()
-    starts = parts.starts[rows].tolist()
-    for row, shape, start in zip(rows.tolist(), parts.shapes[rows].tolist(), starts, strict=True):
-        pieces = _pieces(parts.keys[shape])
-        if pieces is None or len(pieces) > limits.predicates_max:
-            continue
-        for piece in pieces:
-            uses.numbers.append(uses.fragments.number(piece))
-            uses.rows.append(row)
-            uses.starts.append(start)
-            start += sum(map(bool, piece.split(MARK)[1::2]))
-    return uses
-
-
-def _pieces(key: str) -> list[str] | None:
-    """The fragments of a shape's key, or None where it is not predicates joined by AND."""
-    if _COMPLEX.search(key):
-        return None
-    pieces: list[str] = []
-    for piece in _AND.split(key):
-        if pieces and _BETWEEN.search(pieces[-1]) and " AND " not in pieces[-1]:
-            pieces[-1] += " AND " + piece
-        else:
-            pieces.append(piece)
-    balanced = all(piece.count("(") == piece.count(")") for piece in pieces)
-    return pieces if balanced else None
+    pieces, fragments = Pieces(Keys.of(parts.keys)), Numbered()
+    numbers, owners, starts = [], [], []
+    for start in range(0, len(rows), _BLOCK_ROWS):
+        block = split(rows[start : start + _BLOCK_ROWS], parts, pieces, limits.predicates_max)
+        coded, keys = distinct(block.tokens, block.offsets, pieces.parts.things)
+        known = [fragments.number(key) for key in keys]
+        numbers.append(np.array(known, np.int64)[coded])
+        owners.append(block.rows)
+        starts.append(block.starts)
+    return _Uses(
+        np.concatenate(numbers),
+        np.concatenate(owners),
+        np.concatenate(starts),
+        fragments.things,
+    )
 
 
 def _rows_of(

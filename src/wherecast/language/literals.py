@@ -10,7 +10,7 @@ are not those that the parser finds, and the shape is read text by text.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import nan
 
@@ -19,22 +19,35 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from wherecast.language.vectors import array_of, texts_of, values_of
+from wherecast.language.numbered import Ints, Numbered
+from wherecast.language.tokens import (
+    DECIMAL,
+    END,
+    INT,
+    LONG,
+    MARK,
+    NAME,
+    STRING,
+    Tokens,
+    are_constants,
+    cumulated,
+    distinct,
+    tokens_of,
+)
+from wherecast.language.vectors import array_of, filled, values_of
 from wherecast.language.where import unescaped
 from wherecast.model import Limits
 from wherecast.model.values import is_text
 
-MARK = "\x1f"
 _NAME = r"([A-Za-z_\x{80}-\x{10FFFF}]+[0-9][0-9A-Za-z_]*|`[^`]*`)"
 _NUMBER = r"[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|\.[0-9]+(?:[eE][+-]?[0-9]+)?"
 _LITERAL = r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|""" + _NUMBER + ")"
 _CUT = f"(?s){_NAME}|{_LITERAL}"
 _CUT_HERE = re.compile(f"(?s){_NAME}|{_LITERAL}".replace(r"\x{80}-\x{10FFFF}", "\x80-\U0010ffff"))
-_CHUNK_ROWS = 16_384  # of at most 64 KiB each, so that a chunk fits 32-bit offsets
+_CHUNK_ROWS, _CHUNK_BYTES = 16_384, 1 << 24  # marks may make three bytes of each
 _INTEGER_DIGITS_MAX = 18
 _STAND_INS = {"i": "1", "n": "1" * 19, "d": "1.5", "s": "'2001-01-01'"}
 _EXACT_FLOAT_MIN = 1e-290  # nearer to 0, a double loses digits of its text, or is 0
-_JOINT = texts_of([MARK]).cast(pa.string())[0]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,9 +79,9 @@ class Cut:
         literals: the constants.
     """
 
-    shapes: npt.NDArray[np.int64]
-    keys: list[str]
-    starts: npt.NDArray[np.int64]
+    shapes: Ints
+    keys: Sequence[str]
+    starts: Ints
     literals: Literals
 
 
@@ -77,28 +90,25 @@ def cut(texts: pa.Array, number: Callable[[str], int], bytes_max: int) -> Cut:
 
     Texts that are null, longer than `bytes_max`, or that hold the mark used here are read alone.
     """
-    known: dict[str, int] = {}
-    shapes, counts, parts = [], [], []
-    for start in range(0, len(texts), _CHUNK_ROWS):
-        chunk = texts.slice(start, _CHUNK_ROWS)
-        usable = _usable(chunk, bytes_max)
-        if not usable.all():
-            chunk = pc.if_else(array_of(usable), chunk, pa.scalar("", chunk.type))
-        keys, per_row, literals = _cut_chunk(chunk.cast(pa.string()), number)
-        coded = keys.dictionary_encode()
-        numbers = [known.setdefault(key, len(known)) for key in coded.dictionary.to_pylist()]
-        found = np.array(numbers, np.int64)[values_of(coded.indices)]
-        shapes.append(np.where(usable, found, -1))
-        counts.append(per_row)
+    pieces = Numbered()
+    usable, found, sizes, parts = [], [], [], []
+    for chunk in _chunks(texts):
+        usable.append(_usable(chunk, bytes_max))
+        if not usable[-1].all():
+            chunk = pc.if_else(array_of(usable[-1]), chunk, pa.scalar("", chunk.type))
+        tokens, offsets, literals = _cut_chunk(chunk.cast(pa.string()), pieces.number, number)
+        found.append(tokens)
+        sizes.append(np.diff(offsets))
         parts.append(literals)
-    ends = np.cumsum(np.concatenate([np.zeros(1, np.int64), *counts]))
-    literals = Literals(
-        np.concatenate([np.zeros(0), *(part.floats for part in parts)]),
-        np.concatenate([np.zeros(0, np.int64), *(part.ints for part in parts)]),
-        np.concatenate([np.zeros(0, np.int64), *(part.strings for part in parts)]),
-        np.concatenate([np.zeros(0, np.int64), *(part.lengths for part in parts)]),
+    tokens = np.concatenate([np.zeros(0, np.int32), *found])
+    offsets = cumulated(np.concatenate([np.zeros(0, np.int64), *sizes]))
+    shapes, keys = distinct(tokens, offsets, pieces.things)
+    return Cut(
+        np.where(np.concatenate([np.zeros(0, bool), *usable]), shapes, -1),
+        keys,
+        cumulated(are_constants(tokens))[offsets[:-1]],
+        _joined(parts),
     )
-    return Cut(np.concatenate([np.zeros(0, np.int64), *shapes]), list(known), ends[:-1], literals)
 
 
 def cut_one(text: str, limits: Limits) -> tuple[str, tuple[str, ...]] | None:
@@ -174,28 +184,52 @@ def _usable(chunk: pa.Array, bytes_max: int) -> npt.NDArray[np.bool_]:
     return usable
 
 
+def _joined(parts: Sequence[Literals]) -> Literals:
+    return Literals(
+        np.concatenate([np.zeros(0), *(part.floats for part in parts)]),
+        np.concatenate([np.zeros(0, np.int64), *(part.ints for part in parts)]),
+        np.concatenate([np.zeros(0, np.int64), *(part.strings for part in parts)]),
+        np.concatenate([np.zeros(0, np.int64), *(part.lengths for part in parts)]),
+    )
+
+
+def _chunks(texts: pa.Array) -> Iterator[pa.Array]:
+    """The texts in chunks whose cut fits 32-bit offsets."""
+    ends = cumulated(filled(pc.binary_length(texts), 0))
+    start = 0
+    while start < len(texts):
+        fitting = int(np.searchsorted(ends, ends[start] + _CHUNK_BYTES, side="right")) - 1
+        end = min(max(fitting, start + 1), start + _CHUNK_ROWS)
+        yield texts.slice(start, end - start)
+        start = end
+
+
 def _cut_chunk(
-    texts: pa.Array, number: Callable[[str], int]
-) -> tuple[pa.Array, npt.NDArray[np.int64], Literals]:
-    """Shape keys, constants per row, and the constants of a chunk of texts."""
+    texts: pa.Array, piece: Callable[[str], int], number: Callable[[str], int]
+) -> tuple[Tokens, Ints, Literals]:
+    """The tokens of a chunk of texts, where those of each text start, and the constants."""
     marked = pc.replace_substring_regex(texts, _CUT, rf"\1{MARK}\2{MARK}")
-    pieces = pc.split_pattern(marked, MARK)
-    flat, offsets = pieces.flatten(), values_of(pieces.offsets).astype(np.int64)
-    rows = np.repeat(np.arange(len(texts)), np.diff(offsets))
-    odd = ((np.arange(len(flat)) - offsets[rows]) & 1).astype(bool)
-    is_literal = odd & (values_of(pc.binary_length(flat)) > 0)
-    found = flat.filter(array_of(is_literal))
-    classes, literals = _read(found, number)
-    keys = pc.replace_with_mask(flat, array_of(is_literal), classes.cast(flat.type))
-    joined = pc.binary_join(pa.ListArray.from_arrays(pieces.offsets, keys), _JOINT)
-    return joined, np.bincount(rows[is_literal], minlength=len(texts)), literals
+    split = pc.split_pattern(marked, MARK)
+    flat, places = split.flatten(), values_of(split.offsets).astype(np.int64)
+    # marks come in pairs: a text of n tokens is n pieces and what is between them
+    offsets = (places + np.arange(len(places))) >> 1
+    at = 2 * np.arange(offsets[-1]) - np.repeat(np.arange(len(texts)), np.diff(offsets))
+    coded = flat.take(array_of(at)).dictionary_encode()
+    numbers = np.array([piece(text) for text in coded.dictionary.to_pylist()], np.int64)
+    is_constant = values_of(pc.binary_length(flat)) > 0
+    is_constant[at] = False
+    classes, literals = _read(flat.filter(array_of(is_constant)), number)
+    ends = np.full(len(flat) + 1, NAME, np.int8)
+    ends[:-1][is_constant] = classes
+    ends[places[1:]] = END
+    return tokens_of(numbers[values_of(coded.indices)], ends[at + 1]), offsets, literals
 
 
-def _read(found: pa.Array, number: Callable[[str], int]) -> tuple[pa.Array, Literals]:
+def _read(found: pa.Array, number: Callable[[str], int]) -> tuple[npt.NDArray[np.int8], Literals]:
     """The classes of constants and their values."""
     lengths = values_of(pc.binary_length(found)).astype(np.int64)
     is_string = values_of(pc.match_substring_regex(found, "^['\"]"))
-    is_plain = values_of(pc.match_substring_regex(found, "^[0-9]+$"))
+    is_plain = values_of(pc.ascii_is_decimal(found))
     is_int = is_plain & (lengths <= _INTEGER_DIGITS_MAX)
     floats = np.zeros(len(found))
     floats[~is_string] = values_of(pc.cast(found.filter(array_of(~is_string)), pa.float64()))
@@ -208,8 +242,9 @@ def _read(found: pa.Array, number: Callable[[str], int]) -> tuple[pa.Array, Lite
     coded = found.filter(array_of(is_string)).dictionary_encode()
     numbers = [number(_unquoted(text)) for text in coded.dictionary.to_pylist()]
     strings[is_string] = np.array(numbers, np.int64)[values_of(coded.indices)]
-    classes = np.where(is_string, 3, np.where(is_plain, np.where(is_int, 1, 2), 0))
-    return texts_of("dins").take(array_of(classes)), Literals(floats, ints, strings, lengths)
+    classes = np.full(len(found), DECIMAL, np.int8)
+    classes[is_string], classes[is_plain], classes[is_int] = STRING, LONG, INT
+    return classes, Literals(floats, ints, strings, lengths)
 
 
 def _unquoted(text: str) -> str:

@@ -20,6 +20,9 @@ from wherecast.model.values import is_text
 
 Ints = npt.NDArray[np.int64]
 _ALONE_MAX = 2  # so few filters of a shape are read sooner than the shape is compiled
+_SHAPES_FEW = 64  # so many shapes may all be compiled
+_RARE_MAX = 100  # filters of one shape among many, which its predicates serve as well
+_LOOKED_UP_MAX = 10_000  # rare shapes that may be known from before
 
 
 def read_filters(
@@ -30,8 +33,8 @@ def read_filters(
     """The predicate table of a column of filter texts; bad ones are in its `rejected`.
 
     A shape is parsed once, and the constants of all filters of that shape are read as columns.
-    Filters of rare shapes are read predicate by predicate where that is possible, and one by one
-    otherwise.
+    Filters of rare shapes are read predicate by predicate where that is possible; of the others,
+    those that share their shape with hardly any are read one by one.
     """
     return read_column(texts, Shapes(schema, limits))
 
@@ -58,25 +61,23 @@ def read_column(
 def read_cut(parts: Cut, shapes: Shapes, builder: TableBuilder) -> Ints:
     """Adds the filters of texts that were cut; returns the rows that must be read alone."""
     schema, limits = shapes.schema, shapes.limits
-    order = np.argsort(parts.shapes, kind="stable")
-    groups = np.split(order, np.flatnonzero(np.diff(parts.shapes[order])) + 1)
-    alone, rare = [], []
+    rare = _are_rare(parts, shapes)
+    groups = _by_shape(np.flatnonzero((parts.shapes >= 0) & ~rare), parts.shapes)
+    alone = [np.flatnonzero(parts.shapes < 0)]
+    if rare.any():
+        left = read_fragments(np.flatnonzero(rare), parts, schema, limits, builder)
+        few = np.bincount(parts.shapes[left], minlength=1)[parts.shapes[left]] <= _ALONE_MAX
+        alone.append(left[few])
+        groups += _by_shape(left[~few], parts.shapes)
     for rows in groups:
-        if parts.shapes[rows[0]] < 0:
-            alone.append(rows)
-        elif len(rows) <= _ALONE_MAX and parts.keys[parts.shapes[rows[0]]] not in shapes:
-            rare.append(rows)
-        else:
-            shape = shapes.of(parts.keys[parts.shapes[rows[0]]])
-            starts = parts.starts[rows]
-            alone.append(
-                rows
-                if shape is None
-                else read_shape(shape, rows, starts, parts.literals, builder, limits)
-            )
-    if rare:
-        alone.append(read_fragments(np.concatenate(rare), parts, schema, limits, builder))
-    return np.concatenate([np.zeros(0, np.int64), *alone])
+        shape = shapes.of(parts.keys[parts.shapes[rows[0]]])
+        starts = parts.starts[rows]
+        alone.append(
+            rows
+            if shape is None
+            else read_shape(shape, rows, starts, parts.literals, builder, limits)
+        )
+    return np.concatenate(alone)
 
 
 def read_alone(
@@ -89,6 +90,25 @@ def read_alone(
         builder.add_normal(row, normalise(read_expression(text, schema, limits), limits))
     except FilterError as error:
         builder.reject(row, error)
+
+
+def _are_rare(parts: Cut, shapes: Shapes) -> npt.NDArray[np.bool_]:
+    """Which rows have a rare shape: one that is not known and does not pay its compilation."""
+    has_shape = parts.shapes >= 0
+    sizes = np.bincount(parts.shapes[has_shape], minlength=max(1, len(parts.keys)))
+    many = np.count_nonzero(sizes <= _RARE_MAX) > _SHAPES_FEW
+    rare = sizes <= (_RARE_MAX if many else _ALONE_MAX)
+    numbers = np.flatnonzero(rare & (sizes > 0))
+    if len(shapes) and len(numbers) <= _LOOKED_UP_MAX:
+        rare[[number for number in numbers.tolist() if parts.keys[number] in shapes]] = False
+    return has_shape & rare[parts.shapes]
+
+
+def _by_shape(rows: Ints, shapes: Ints) -> list[Ints]:
+    """The rows of each shape."""
+    order = rows[np.argsort(shapes[rows], kind="stable")]
+    groups = np.split(order, np.flatnonzero(np.diff(shapes[order])) + 1)
+    return groups if len(order) else []
 
 
 def _column(texts: pa.Array | pa.ChunkedArray | Sequence[str | None]) -> pa.Array:

@@ -60,6 +60,9 @@ class Shapes:
         self.limits = limits
         self._known: dict[str, Shape | None] = {}
 
+    def __len__(self) -> int:
+        return len(self._known)
+
     def __contains__(self, key: str) -> bool:
         return key in self._known
 

@@ -1,9 +1,12 @@
+from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import pytest
 
-from wherecast.language import Filter, read, read_filters
-from wherecast.model import Schema
+from wherecast.language import Filter, fragments, read, read_filters, shapes
+from wherecast.language.shapes import compile_shape
+from wherecast.model import DEFAULT_LIMITS, Schema
 
 SCHEMA = Schema.from_dict(
     {**{f"a{n}": "float" for n in range(8)}, "s": "string", "t": "timestamp", "b": "bool"}
@@ -83,3 +86,49 @@ def test_a_double_ampersand_joins_nothing() -> None:
     table = read_filters(texts, SCHEMA)
     assert [row for row, _ in table.rejected] == [0, 1, 2]
     assert all("near '&&'" in str(error) for _, error in table.rejected)
+
+
+def test_an_and_of_between_stays_in_its_fragment(alone: list[int]) -> None:
+    assert_read_like_single_filters(
+        [
+            "a1 BETWEEN 1 AND 2 AND a2 BETWEEN 3 AND 4 AND a3 between 5\n and 6",
+            "a4 > 1 AND a1 BETWEEN 1 AND 2",
+            "a5 BETWEEN 1 AND 2 AND a6 > 1 AND a7 BETWEEN 3 AND 4",
+            "s = 'a BETWEEN b AND c' AND a7 BETWEEN 3 AND 4",
+        ]
+    )
+    assert alone == []
+
+
+def test_a_filter_of_too_many_fragments_is_refused() -> None:
+    limits = replace(DEFAULT_LIMITS, predicates_max=2)
+    texts = ["a1 > 5 AND a2 > 3 AND a3 > 1", "a1 > 5 AND a2 > 3.5", "a4 BETWEEN 1 AND 2 AND a5 = 1"]
+    table = read_filters(texts, SCHEMA, limits)
+    assert [row for row, _ in table.rejected] == [0]
+    assert table.conjunctions(1) == Filter(texts[1], SCHEMA).normal.conjunctions
+
+
+def test_blocks_share_their_fragments(monkeypatch: pytest.MonkeyPatch, alone: list[int]) -> None:
+    monkeypatch.setattr(fragments, "_BLOCK_ROWS", 2)
+    chosen = combinations(range(8), 2)
+    assert_read_like_single_filters([f"a{m} > {m} AND a{n} < {n}.5" for m, n in chosen])
+    assert alone == []
+
+
+def test_where_shapes_are_many_they_are_read_by_fragments(
+    monkeypatch: pytest.MonkeyPatch, alone: list[int]
+) -> None:
+    compiled: list[str] = []
+
+    def note(text: str, *rest: Any) -> Any:
+        compiled.append(text)
+        return compile_shape(text, *rest)
+
+    monkeypatch.setattr(shapes, "compile_shape", note)
+    monkeypatch.setattr(read, "_SHAPES_FEW", 5)
+    texts = [f"a{m} > {k} AND a{n} < 9" for m, n in combinations(range(5), 2) for k in range(4)]
+    both = [f"a1 > {k} AND a1 < {k + 9}" for k in range(4)]  # no fragments, but a shape
+    either = [f"a1 > {k} OR a2 < {k + 9}" for k in range(4)]
+    assert_read_like_single_filters([*texts, *both, *either, "a1 > 7 OR a3 > 7"])
+    assert compiled == ["a1 > 1 AND a1 < 1", "a1 > 1 OR a2 < 1"]
+    assert alone == [len(texts) + 8]

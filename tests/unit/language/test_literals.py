@@ -1,6 +1,7 @@
 import pyarrow as pa
 import pytest
 
+from wherecast.language import literals
 from wherecast.language.literals import Cut, cut, example_of, positions, shape_key
 from wherecast.language.numbered import Numbered
 
@@ -50,7 +51,7 @@ def test_a_shape_has_an_example_that_has_this_shape() -> None:
     found, _ = cut_of(*texts)
     examples = [example_of(key) for key in found.keys]
     assert examples[0] == "x1 > 1.5 AND s = '2001-01-01'"
-    assert cut_of(*[example for example in examples if example])[0].keys == found.keys
+    assert list(cut_of(*[e for e in examples if e])[0].keys) == list(found.keys)
     assert example_of(cut_of("x > 1e01e0")[0].keys[0]) is None
 
 
@@ -73,3 +74,14 @@ def test_the_key_of_a_shape_leaves_out_its_constants() -> None:
     assert shape_key("x > 1 AND s = 'a'") == shape_key("x > 22 AND s = ''")
     assert shape_key("x1 > 1") != shape_key("x2 > 1")
     assert shape_key(None) == ""
+
+
+def test_chunks_share_their_shapes(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = ["x > 1", None, "y1 > 'a' AND x > 2", "x > 3", "y1 > 'b' AND x > 4", "x"]
+    whole, _ = cut_of(*texts)
+    monkeypatch.setattr(literals, "_CHUNK_BYTES", 8)
+    parts, _ = cut_of(*texts)
+    assert parts.shapes.tolist() == whole.shapes.tolist() == [0, -1, 2, 0, 2, 3]
+    assert parts.starts.tolist() == whole.starts.tolist() == [0, 1, 1, 3, 4, 6]
+    assert list(parts.keys) == list(whole.keys)
+    assert parts.literals.floats.tolist() == whole.literals.floats.tolist()
