@@ -7,7 +7,16 @@ from typing import Any
 import pyarrow as pa
 
 from wherecast.bench import matching_engines as engines
-from wherecast.bench.matching_cases import SCALE, SMALL, Case, batch_of, cases, filters_of, scale
+from wherecast.bench.matching_cases import (
+    SAMPLE,
+    SCALE,
+    SMALL,
+    Case,
+    batch_of,
+    cases,
+    filters_of,
+    scale,
+)
 from wherecast.bench.matching_peers import PEERS
 from wherecast.bench.matching_start import START, starts
 from wherecast.bench.matching_updates import BULK, SINGLES, updates
@@ -77,9 +86,10 @@ def _case(case: Case, seed: int) -> Iterator[Row | Doing]:
     extra = BULK + SINGLES if case.whole else 0
     drawn = filters_of(workload, case.filters + extra)
     filters, more = drawn.slice(0, case.filters), drawn.slice(case.filters)
-    batch = batch_of(workload, case.publications)
+    publications = batch_of(workload, SAMPLE + case.publications)
+    sample, batch = publications.slice(0, SAMPLE), publications.slice(SAMPLE)
     yield Doing(f"{about}: columnar")
-    index = engines.columnar(case, workload.schema, filters.column("filter"), batch)
+    index = engines.columnar(case, workload.schema, filters.column("filter"), sample, batch)
     row = {**index.row, "expected": workload.matches_per_publication(case.filters)}
     if case.whole:
         yield Doing(f"{about}: adding and removing")

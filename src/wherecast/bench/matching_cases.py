@@ -11,6 +11,7 @@ from wherecast.workloads import WORKLOADS, Workload, bluedove
 
 SCALE = "scale"
 SMALL = 1_000  # filters that every workload is also measured with, and that the scan can do
+SAMPLE = 256  # publications that the planner sees, before those that are matched
 _MATCHES = 135.0  # per publication, at every size of the scale series
 _SAMPLE_MIN, _SAMPLE_MAX = 20, 10_000
 

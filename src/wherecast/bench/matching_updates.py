@@ -12,7 +12,7 @@ from wherecast.model import Schema
 
 BULK = 10_000
 ROUND = 100  # single changes before each match, and publications in it
-SINGLES = 2_000
+SINGLES = 10_000
 _SECONDS_MAX = 2.0
 
 
