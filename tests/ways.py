@@ -2,14 +2,15 @@
 
 import pytest
 
-from wherecast.matching.columnar import snapshot, trees
+from wherecast.matching.columnar import flat, snapshot, trees
 
-WAYS = ("columns", "trees", "groups")
+WAYS = ("columns", "flat", "trees", "groups")
 
 
 def take(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Has every match done on whole columns, publication by publication, or group by group."""
-    monkeypatch.setattr(snapshot, "_PLAIN_MAX", 1 << 60 if way == "columns" else -1)
+    """Has every match done on whole columns, by trying all, or by trees in one of two orders."""
+    monkeypatch.setattr(snapshot, "_PLAIN_MAX", -1 if way in ("trees", "groups") else 1 << 60)
+    monkeypatch.setattr(flat, "is_loaded", lambda: way == "flat")
     if way == "groups":
         monkeypatch.setattr(trees, "_MANY_GROUPS", -1)
         monkeypatch.setattr(trees, "_FIRST_ROWS", 1)

@@ -43,7 +43,9 @@ _NAME = r"([A-Za-z_\x{80}-\x{10FFFF}]+[0-9][0-9A-Za-z_]*|`[^`]*`)"
 _NUMBER = r"[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|\.[0-9]+(?:[eE][+-]?[0-9]+)?"
 _LITERAL = r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|""" + _NUMBER + ")"
 _CUT = f"(?s){_NAME}|{_LITERAL}"
-_CUT_HERE = re.compile(f"(?s){_NAME}|{_LITERAL}".replace(r"\x{80}-\x{10FFFF}", "\x80-\U0010ffff"))
+_CUT_HERE = re.compile(  # the same, and it does not go back over a name without a digit
+    f"(?s){_NAME}|{_LITERAL}".replace(r"\x{80}-\x{10FFFF}]+", "\x80-\U0010ffff]++")
+)
 _CHUNK_ROWS, _CHUNK_BYTES = 16_384, 1 << 24  # marks may make three bytes of each
 _INTEGER_DIGITS_MAX = 18
 _STAND_INS = {"i": "1", "n": "1" * 19, "d": "1.5", "s": "'2001-01-01'"}

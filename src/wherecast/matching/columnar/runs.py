@@ -19,8 +19,8 @@ from wherecast.matching.matches import Id
 from wherecast.model import Schema
 
 MERGE_AT = 4  # neighbouring runs of about one size that become one
-AT_ONCE = 256  # filters of the newest run up to which new ones are put to it
-_TIER_BASE = 2_048
+AT_ONCE = 1024  # filters of the newest run up to which new ones are put to it
+_TIER_BASE = 4_096
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from wherecast.language.table import PredicateTable
+from wherecast.matching.columnar import flat
 from wherecast.matching.columnar.circles import with_boxes
 from wherecast.matching.columnar.entries import entries_of, exact_predicates
 from wherecast.matching.columnar.forest import Conjunctions, Forest, build
@@ -159,7 +160,11 @@ class Snapshot:
     def _match_plain(self, columns: list[Column], chosen: Ints, rows: int) -> Found:
         """Matches some publications on whole columns; the others find nothing."""
         own = columns if len(chosen) == rows else [column.take(chosen) for column in columns]
-        places, conjunctions = candidates(self.plain, own, len(chosen))
+        if flat.is_loaded():
+            found = flat.candidates(self.plain, own, self.is_float, len(chosen))
+        else:
+            found = candidates(self.plain, own, len(chosen))
+        places, conjunctions = found
         empty = np.zeros(rows + 1, np.int64), np.zeros(0, np.int32)
         offsets, numbers = self._joined(columns, *empty, chosen[places], conjunctions)
         return Found(offsets, numbers, checked=len(chosen) * (len(self.plain.offsets) - 1))

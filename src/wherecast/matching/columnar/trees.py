@@ -155,7 +155,6 @@ class _Work:
     def _grow_out(self, used: int, size: int) -> None:
         larger = _spare.take(max(size, len(self._out) + 1))
         larger[:used] = self._out[:used]
-        _spare.give(self._out)
         self._out = larger
 
     def result(self) -> TreeMatches:
@@ -183,11 +182,12 @@ class _Spare:
         self._lock = Lock()
 
     def take(self, size: int) -> Numbers:
-        """An int32 array of at least that size, with anything in it."""
+        """An int32 array of at least that size, with anything in it: the largest that is free."""
         with self._lock:
             for place in range(len(self._arrays)):
-                large = len(self._arrays[place]) >= size
-                if large and sys.getrefcount(self._arrays[place]) <= self._FREE:
+                if len(self._arrays[place]) < size:
+                    break
+                if sys.getrefcount(self._arrays[place]) <= self._FREE:
                     return self._arrays.pop(place)
         return np.empty(size, np.int32)
 
@@ -197,7 +197,8 @@ class _Spare:
             return
         with self._lock:
             self._arrays.append(array)
-            del self._arrays[: -self._KEPT]
+            self._arrays.sort(key=len, reverse=True)
+            del self._arrays[self._KEPT :]
 
 
 _spare = _Spare()

@@ -5,9 +5,10 @@ columns, and is what they are compared with. `columnar.layout` says what the arr
 """
 
 from wherecast.matching.columnar.kernels.cells import encode
-from wherecast.matching.columnar.kernels.matching import gather, match_groups, match_rows
+from wherecast.matching.columnar.kernels.matching import gather, match_groups, match_rows, scan
 from wherecast.matching.columnar.kernels.order import fill_leaves, fill_level, order_of
 
 __all__ = [
     "encode", "fill_leaves", "fill_level", "gather", "match_groups", "match_rows", "order_of",
+    "scan",
 ]  # fmt: skip

@@ -96,6 +96,31 @@ def _holds(at, conjunction, publication, row):
     return True
 
 
+@njit(cache=True, nogil=True)
+def scan(there, begin, conjunctions, pointers, pairs, count):
+    """Finds the conjunctions that hold, each tried on each publication from `begin` on.
+
+    Returns the next publication and the number of pairs; stops where `pairs` could overflow.
+
+    Shapes: there uint16 [rows, slots], 0 where a value is missing; pointers as for `match_rows`, of
+    which only the columns and the predicates are used; pairs int32 [room, 2], publications and
+    conjunctions.
+    Cost: rows times predicates, at most.
+    """
+    rows, width = there.shape
+    at, matrix, result = pointers.ctypes.data, there.ctypes.data, pairs.ctypes.data
+    for publication in range(begin, rows):
+        if count + conjunctions > pairs.shape[0]:
+            return publication, count
+        row = matrix + publication * width * 2
+        for conjunction in range(conjunctions):
+            if _holds(at, conjunction, publication, row):
+                store_i32(result, 2 * count, np.int32(publication))
+                store_i32(result, 2 * count + 1, np.int32(conjunction))
+                count += 1
+    return rows, count
+
+
 @njit(inline="always")
 def _leaves(at, header, row, half):
     """The leaf blocks of a group that may hold a publication: where they wait, how many, read.
