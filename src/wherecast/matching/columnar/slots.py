@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -76,8 +76,8 @@ def columns_of(
         array = batch.column(place)
         if is_open_field(batch.schema.field(place)):
             array = _open_part(array, attribute)
-        found.append(_column(array, strings))
-    return found
+        found.append(_column(array))
+    return _ranked(found, strings)
 
 
 def absent(rows: int) -> Column:
@@ -94,20 +94,35 @@ def _open_part(array: pa.StructArray, attribute: Attribute) -> pa.Array:
     return pc.if_else(there, True, pa.scalar(None, pa.bool_()))
 
 
-def _column(array: pa.Array, strings: pa.Array) -> Column:
+def _column(array: pa.Array) -> Column:
+    """The column of an array; that of strings without its values."""
     bits, first = _bits(array)
     if pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
         coded = array.dictionary_encode()
         texts = coded.dictionary.cast(pa.large_string())
         codes = filled(coded.indices, 0).astype(np.int64)
-        ranks = string_keys(texts, strings)
-        values = ranks[codes] if len(ranks) else np.zeros(len(array), np.int64)
-        return Column(values, bits, first, texts, codes)
+        return Column(codes, bits, first, texts, codes)
     if pa.types.is_boolean(array.type):
         array = array.cast(pa.int64())
     kind: Any = np.float64 if pa.types.is_floating(array.type) else np.int64
     whole = np.frombuffer(array.buffers()[1], kind, array.offset + len(array))
     return Column(whole[array.offset :], bits, first)
+
+
+def _ranked(columns: list[Column], strings: pa.Array) -> list[Column]:
+    """The columns with the keys of their strings, which are looked up all at once."""
+    texts = [column.texts for column in columns if column.texts is not None]
+    if not texts:
+        return columns
+    keys = string_keys(pa.concat_arrays(texts), strings)
+    start, found = 0, []
+    for column in columns:
+        if column.texts is not None and column.codes is not None:
+            own = keys[start : start + len(column.texts)]
+            start += len(own)
+            column = replace(column, values=own[column.codes] if len(own) else column.codes)
+        found.append(column)
+    return found
 
 
 def _bits(array: pa.Array) -> tuple[npt.NDArray[np.uint8], int]:
