@@ -12,7 +12,7 @@ import pytest
 
 from wherecast import Index, Schema
 from wherecast.language import read_filters
-from wherecast.matching.columnar import snapshot
+from wherecast.matching.columnar import flat, snapshot
 from wherecast.matching.columnar import trees as tree_matching
 from wherecast.matching.columnar.snapshot import Found, Snapshot
 from wherecast.workloads import Workload, alerts, bluedove, mixed, sensors
@@ -217,3 +217,41 @@ print("equal", trees.match(batch).counts.sum() > 0)
         capture_output=True, text=True, check=True, env=environment,
     )  # fmt: skip
     assert done.stdout.strip() == "equal True"
+
+
+def test_a_plan_tells_its_groups_and_costs() -> None:
+    index = Index(Schema.from_dict({"a": "int", "b": "float"}))
+    index.add_all({id: f"a = {id} AND b > {id}.5" for id in range(100)})
+    index.match([{"a": 5, "b": 9.0}])
+
+    lines = index.explain_plan().splitlines()
+
+    assert lines[0] == "run 0: 100 filters in 1 group"
+    assert lines[1].startswith("  on a, b: 100 entries, 2 levels, 3 blocks")
+    assert lines[-1].startswith("per publication, of 1 so far: ")
+    assert index.stats()["groups"] == 1
+    assert set(index.stats()["per_publication"]) == {"inner blocks", "leaf blocks", "candidates"}
+
+
+def test_a_plan_without_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(snapshot, "compiles", lambda: False)
+    index = Index(Schema.from_dict({"a": "int"}))
+    index.add(1, "a = 1")
+    assert index.explain_plan() == "filters: 1, each tried on whole columns; trees need numba"
+
+
+def test_trees_in_a_file_are_left_alone_without_numba(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = Index(Schema.from_dict({"a": "int"}))
+    index.add_all({id: f"a > {id}" for id in range(100)})
+    index.save(tmp_path / "index")
+    monkeypatch.setattr(snapshot, "compiles", lambda: False)
+    monkeypatch.setattr(snapshot, "_PLAIN_MAX", -1)
+    monkeypatch.setattr(flat, "is_loaded", lambda: False)
+    monkeypatch.setitem(sys.modules, "wherecast.matching.columnar.kernels", None)
+
+    loaded = Index.load(tmp_path / "index")
+
+    assert loaded.match([{"a": 3}]).to_pylist() == [[0, 1, 2]]
+    assert loaded.stats()["forest_bytes"] > 0

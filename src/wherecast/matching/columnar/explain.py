@@ -44,11 +44,11 @@ def _blocks(leaves: int) -> int:
 
 
 def _decided_by(flags: Flag) -> str:
-    words = "cells"
+    words = "cells, then those of the other attributes" if Flag.REST in flags else "cells"
     if Flag.CHECK_ALL in flags:
-        words = "cells, then exact keys for all that pass"
+        words += ", then exact keys for all that pass"
     elif Flag.CHECK_EDGES in flags:
-        words = "cells, and exact keys at the edges"
+        words += ", and exact keys at the edges"
     return (
         f"{words}; then patterns, distances or other conjunctions" if Flag.EXTRA in flags else words
     )

@@ -249,7 +249,25 @@ class ColumnarIndex:
 
     def explain_plan(self) -> str:
         """The groups that the planner chose, in lines of text; builds the trees where needed."""
-        return explain_plan(self.runs())
+        runs = self.runs()
+        if not all(run.snapshot.has_trees for run in runs):
+            return f"filters: {len(self):,}, each tried on whole columns; trees need numba"
+        for run in runs:
+            run.snapshot.grown(self._seen.samples)
+        lines, done = explain_plan(runs), self._counters["publications_matched"]
+        if done:
+            costs = ", ".join(f"{value:,.1f} {name}" for name, value in self._costs().items())
+            lines += f"\nper publication, of {done:,} so far: {costs}"
+        return lines
+
+    def _costs(self) -> dict[str, float]:
+        """What a publication has cost so far, on average."""
+        counters, done = self._counters, max(1, self._counters["publications_matched"])
+        return {
+            "inner blocks": counters["blocks_inner_read"] / done,
+            "leaf blocks": counters["blocks_leaf_read"] / done,
+            "candidates": counters["entries_checked"] / done,
+        }
 
     def stats(self) -> dict[str, Any]:
         """Figures about the runs, and what matching has cost so far."""
@@ -262,6 +280,8 @@ class ColumnarIndex:
             "predicates": sum(len(table.kind) for table in tables),
             "table_bytes": sum(table.nbytes for table in tables),
             "forest_bytes": sum(run.snapshot.forest_bytes for run in runs),
+            "groups": sum(run.snapshot.groups for run in runs),
+            "per_publication": self._costs(),
             **{name: self._counters[name] for name in _COUNTERS},
         }
 

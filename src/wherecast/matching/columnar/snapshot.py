@@ -4,6 +4,7 @@ Little work is done on whole columns, as `plain` does. For more, the forest is b
 where numba can be imported.
 """
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -30,6 +31,11 @@ from wherecast.matching.columnar.trees import match_trees
 Ints = npt.NDArray[np.int64]
 _PLAIN_MAX = 1_000_000  # publications times predicates that whole columns do sooner than trees
 _AT_HAND = 50  # times fewer, where the trees are there already
+
+
+def compiles() -> bool:
+    """Whether numba can be imported."""
+    return sys.modules.get("numba") is not None or find_spec("numba") is not None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,12 +124,17 @@ class Snapshot:
     def has_trees(self) -> bool:
         """Whether there is a forest, or one could be built."""
         few = len(self.table.attributes) <= SLOTS_MAX
-        return self._forest is not None or (few and find_spec("numba") is not None)
+        return self._forest is not None or (few and compiles())
 
     @property
     def forest_bytes(self) -> int:
         """The bytes of the trees, 0 where they were not needed yet."""
         return 0 if self._forest is None else self._forest.nbytes
+
+    @property
+    def groups(self) -> int:
+        """The number of trees, 0 where they were not needed yet."""
+        return 0 if self._forest is None else len(self._forest.headers)
 
     def match(self, batch: pa.RecordBatch, seen: Sequence[pa.RecordBatch] = ()) -> Found:
         """The filters that each publication of a batch satisfies.
@@ -142,6 +153,8 @@ class Snapshot:
 
     def _takes_trees(self, work: int) -> bool:
         """Whether trees are used: where they are there, or pay after so much work without them."""
+        if not compiles():
+            return False
         if self._forest is not None and work > _PLAIN_MAX // _AT_HAND:
             return True
         object.__setattr__(self, "_work", self._work + work)
