@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.util import find_spec
 from statistics import median
 from time import perf_counter
 from typing import Any, TypeVar
@@ -15,7 +14,7 @@ from wherecast.bench.matching_cases import Case
 from wherecast.bench.matching_peers import PEERS, is_installed, numbered, pairs_of
 from wherecast.language import PredicateTable, read_filters
 from wherecast.matching import Index
-from wherecast.matching.columnar.snapshot import Found, Snapshot
+from wherecast.matching.columnar.snapshot import Found, Snapshot, compiles
 from wherecast.model import Schema
 
 _REPEATS, _PEER_REPEATS = 7, 3
@@ -61,7 +60,7 @@ def columnar(
     snapshot.match(batch)  # what is compiled or paged in once is not the cost of a match
     seconds, found = _repeated(lambda: snapshot.match(batch), _REPEATS)
     rows = batch.num_rows
-    forest = snapshot.forest.nbytes if _compiles() else None
+    forest = snapshot.forest.nbytes if compiles() else None
     row = {
         **_figures(case, "columnar", rows, seconds, found.offsets[rows]),
         "hash": pair_hash(*_pairs(found.offsets, found.numbers)),
@@ -172,13 +171,9 @@ def _pairs(offsets: Ints, numbers: npt.NDArray[np.int32]) -> tuple[Ints, Ints]:
 
 def _built(table: PredicateTable, sample: pa.RecordBatch) -> Snapshot:
     snapshot = Snapshot.of(table)
-    if _compiles():
+    if compiles():
         snapshot.grown([sample])
     return snapshot
-
-
-def _compiles() -> bool:
-    return find_spec("numba") is not None
 
 
 def _timed(call: Callable[[], _T]) -> tuple[float, _T]:

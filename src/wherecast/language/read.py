@@ -36,14 +36,7 @@ def read_filters(
     Filters of rare shapes are read predicate by predicate where that is possible; of the others,
     those that share their shape with hardly any are read one by one.
     """
-    return read_column(texts, Shapes(schema, limits))
-
-
-def read_column(
-    texts: pa.Array | pa.ChunkedArray | Sequence[str | None], shapes: Shapes
-) -> PredicateTable:
-    """As `read_filters`, with shapes that are kept for the next column."""
-    schema, limits = shapes.schema, shapes.limits
+    shapes = Shapes(schema, limits)
     column = _column(texts)
     builder = TableBuilder(schema, len(column))
     given = column if isinstance(texts, pa.Array | pa.ChunkedArray) else texts

@@ -11,13 +11,12 @@ from itertools import repeat
 from typing import Any, Literal
 
 import numpy as np
-import pyarrow as pa
 
 from wherecast.language.expression import Between, Comparison, Member, Predicate
 from wherecast.language.filter import read_expression
 from wherecast.language.literals import Cut, constants_of, cut_one
 from wherecast.language.normal import normalise
-from wherecast.language.read import read_alone, read_column, read_cut
+from wherecast.language.read import read_alone, read_cut
 from wherecast.language.shape_columns import slots_of
 from wherecast.language.shapes import Shape, Shapes
 from wherecast.language.table import PredicateTable
@@ -53,10 +52,6 @@ class Reader:
     def __init__(self, schema: Schema, limits: Limits = DEFAULT_LIMITS) -> None:
         self._shapes = Shapes(schema, limits)
         self._checks: dict[str, tuple[_Plain, ...] | None] = {}
-
-    def read(self, texts: pa.Array | pa.ChunkedArray | Sequence[str | None]) -> PredicateTable:
-        """The table of a column of filters; bad ones are in its `rejected`."""
-        return read_column(texts, self._shapes)
 
     def check(self, text: Any) -> Checked:
         """A filter that is accepted.

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from wherecast.language.numbered import Ints, Numbered
+from wherecast.language.spans import spans
 from wherecast.language.table import Distances, Kind, PredicateTable
 from wherecast.language.table_builder import attribute_place, pattern_key, residual_key
 from wherecast.language.table_parts import Chosen, Part, View, copied, offsets_of, rejected_of
@@ -95,7 +96,7 @@ def _taken_sets(view: View, start: int) -> Ints:
         view.texts = np.flatnonzero(np.repeat(is_text[view.attribute[rows]], sizes))
     if view.part.rows is None:
         return table.set_keys
-    return table.set_keys[np.repeat(lows - starts, sizes) + np.arange(int(sizes.sum()))]
+    return table.set_keys[spans(lows, sizes)]
 
 
 def _join_strings(views: Sequence[View]) -> pa.Array:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from wherecast.language.numbered import Ints
+from wherecast.language.spans import spans
 from wherecast.language.table import Kind, PredicateTable
 from wherecast.model import FilterError
 
@@ -42,9 +43,13 @@ class Part:
         if chosen is None:
             ends = table.conjunction_offsets[1:], table.predicate_offsets[1:]
             return Part(table, None, *ends, None)
-        conjunctions, sizes = _spans(table.conjunction_offsets, chosen)
-        rows, per_conjunction = _spans(table.predicate_offsets, conjunctions)
-        return Part(table, chosen, np.cumsum(sizes), np.cumsum(per_conjunction), rows)
+        firsts = table.conjunction_offsets[chosen]
+        sizes = table.conjunction_offsets[chosen + 1] - firsts
+        conjunctions = spans(firsts, sizes)
+        firsts = table.predicate_offsets[conjunctions]
+        predicates = table.predicate_offsets[conjunctions + 1] - firsts
+        rows = spans(firsts, predicates)
+        return Part(table, chosen, np.cumsum(sizes), np.cumsum(predicates), rows)
 
     @property
     def size(self) -> int:
@@ -83,14 +88,6 @@ class View:
         for some in numbers:
             flags[some] = True
         return np.flatnonzero(flags[:-1])
-
-
-def _spans(offsets: Ints, chosen: Ints) -> tuple[Ints, Ints]:
-    """What lies between the offsets of some places, one after the other, and how much for each."""
-    starts = offsets[chosen]
-    sizes = offsets[chosen + 1] - starts
-    ends = np.cumsum(sizes)
-    return np.repeat(starts - (ends - sizes), sizes) + np.arange(int(sizes.sum())), sizes
 
 
 def offsets_of(ends: Sequence[Ints]) -> Ints:

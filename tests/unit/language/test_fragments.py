@@ -13,20 +13,6 @@ SCHEMA = Schema.from_dict(
 )
 
 
-@pytest.fixture
-def alone(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The rows that are read one by one."""
-    rows: list[int] = []
-    real = read.read_alone
-
-    def note(row: int, *rest: Any) -> None:
-        rows.append(row)
-        real(row, *rest)
-
-    monkeypatch.setattr(read, "read_alone", note)
-    return rows
-
-
 def assert_read_like_single_filters(texts: list[str]) -> None:
     table = read_filters(texts, SCHEMA)
     assert table.rejected == ()

@@ -3,24 +3,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from wherecast.language import Filter, read, read_filters, shapes
+from wherecast.language import Filter, read_filters, shapes
 from wherecast.model import Limits, Schema
 
 SCHEMA = Schema.from_dict({"i": "int", "x": "float", "s": "string", "t": "timestamp"})
-
-
-@pytest.fixture
-def alone(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The rows that are read one by one."""
-    rows: list[int] = []
-    real = read.read_alone
-
-    def note(row: int, *rest: Any) -> None:
-        rows.append(row)
-        real(row, *rest)
-
-    monkeypatch.setattr(read, "read_alone", note)
-    return rows
 
 
 @pytest.fixture

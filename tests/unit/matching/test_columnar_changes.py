@@ -1,6 +1,7 @@
 """Changes of a columnar index: what each match sees, also while other threads change it."""
 
 import threading
+from typing import Any
 
 import numpy as np
 import pytest
@@ -163,3 +164,28 @@ def test_matching_goes_on_beside_a_merge(monkeypatch: pytest.MonkeyPatch) -> Non
     assert index.match([{"a": 1}]).to_pylist() == during
     assert index.stats()["merges"] >= 1
     assert np.sum(index.stats()["runs"]) == 8
+
+
+def test_matching_goes_on_while_filters_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    index = Index(SCHEMA, kind="columnar")
+    index.add(1, "a = 1")
+    held, started = threading.Event(), threading.Event()
+    plain = changing.read_filters
+
+    def slow(*given: Any) -> Any:
+        started.set()
+        assert held.wait(60)
+        return plain(*given)
+
+    monkeypatch.setattr(changing, "read_filters", slow)
+    adding = threading.Thread(target=index.add_all, args=({2: "a = 1", 3: "a = 1"},))
+    adding.start()
+    assert started.wait(60)
+
+    index.add(4, "a = 1")
+    during = index.match([{"a": 1}]).to_pylist()
+    held.set()
+    adding.join()
+
+    assert during == [[1, 4]]
+    assert index.match([{"a": 1}]).to_pylist() == [[1, 2, 3, 4]]

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from wherecast.language.keys import RANGES
+from wherecast.language.spans import counting, spans
 from wherecast.language.table import Kind, PredicateTable
 from wherecast.matching.columnar.layout import Exact
 from wherecast.matching.columnar.predicates import Predicates
@@ -107,8 +108,8 @@ def entries_of(predicates: Predicates, whole: npt.NDArray[np.bool_]) -> Entries:
         conjunctions = np.repeat(np.arange(count), copies)
         sizes = np.diff(offsets)[conjunctions]
         ends = np.cumsum(np.concatenate([[0], sizes]))
-        rows = np.repeat(offsets[:-1][conjunctions], sizes) + _counting(sizes)
-        part = np.repeat(_counting(copies), sizes)
+        rows = spans(offsets[:-1][conjunctions], sizes)
+        part = np.repeat(counting(copies), sizes)
     lows, highs, missing = _sides(predicates, rows)
     split = np.flatnonzero(divisor[rows])
     if len(split):
@@ -150,11 +151,6 @@ def _intersected(entries: Entries) -> Entries:
         lows[kept], highs[kept], missing[kept], split[kept], entries.check[possible],
         entries.later[possible],
     )  # fmt: skip
-
-
-def _counting(sizes: Ints) -> Ints:
-    """0, 1, … for each size, one after the other."""
-    return np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
 
 
 def _parts(predicates: Predicates) -> Ints:

@@ -17,16 +17,15 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from wherecast.language import Filter, PredicateTable
+from wherecast.language import Filter, PredicateTable, read_filters
 from wherecast.language.reader import Checked, Reader
 from wherecast.language.table_join import joined
 from wherecast.matching.columnar.explain import explain_plan
 from wherecast.matching.columnar.file import map_file, write_file
-from wherecast.matching.columnar.runs import AT_ONCE, Run, due, merged, ordered
+from wherecast.matching.columnar.runs import AT_ONCE, Run, due, matches_of, merged, ordered
 from wherecast.matching.columnar.saved import PLANNED, put_together, taken_apart
 from wherecast.matching.columnar.seen import Seen
-from wherecast.matching.columnar.snapshot import Found
-from wherecast.matching.ids import Ids, JoinedIds
+from wherecast.matching.ids import Ids
 from wherecast.matching.matches import Id, Matches
 from wherecast.model import Schema
 
@@ -81,8 +80,7 @@ class ColumnarIndex:
         """The filters as `add_all` takes them, with what is wrong with some."""
         if not isinstance(filters, pa.Array | pa.ChunkedArray):
             filters = [f.text if isinstance(f, Filter) else f for f in filters]
-        with self._lock:
-            return self._reader.read(filters)
+        return read_filters(filters, self._schema)  # which may take long: not under the lock
 
     def add_all(self, ids: Ids, read: PredicateTable, kept: Bools | None) -> None:
         """Adds the kept ones of filters that were read, or replaces those of the same ids."""
@@ -190,7 +188,8 @@ class ColumnarIndex:
         What was hidden in them since is hidden in it. Other runs were only added behind them.
         """
         self._publish()
-        gone = [_hidden_since(*pair) for pair in zip(old, self._runs[span], strict=True)]
+        pairs = zip(old, self._runs[span], strict=True)
+        gone = [now.hidden_since(before) for before, now in pairs]
         numbers = np.concatenate([np.zeros(0, np.int64), *(one.find_all(ids) for ids in gone)])
         self._runs = (*self._runs[: span.start], one.without(numbers), *self._runs[span.stop :])
         self._span = None
@@ -229,9 +228,7 @@ class ColumnarIndex:
             self._counters["blocks_inner_read"] += sum(part.inner for part in found)
             self._counters["blocks_leaf_read"] += sum(part.leaf for part in found)
             self._counters["entries_checked"] += sum(part.checked for part in found)
-        if len(runs) == 1:
-            return Matches(found[0].offsets, found[0].numbers, runs[0].ids)
-        return _joined(found, runs, batch.num_rows)
+        return matches_of(runs, found, batch.num_rows)
 
     def save(self, path: Path) -> str:
         """Writes all filters as one run; returns the content id of the file."""
@@ -284,28 +281,3 @@ class ColumnarIndex:
             "per_publication": self._costs(),
             **{name: self._counters[name] for name in _COUNTERS},
         }
-
-
-def _hidden_since(before: Run, now: Run) -> Ids:
-    """The ids of filters that were hidden in a run since."""
-    hidden = np.zeros(len(now.ids), bool) if now.hidden is None else now.hidden
-    new = hidden if before.hidden is None else hidden & ~before.hidden
-    return now.ids.take(np.flatnonzero(new))
-
-
-def _joined(found: list[Found], runs: Sequence[Run], rows: int) -> Matches:
-    """The matches of several runs as one, run by run within each publication."""
-    counts = np.zeros(rows, np.int64)
-    for part in found:
-        counts += np.diff(part.offsets)
-    offsets = np.concatenate([[0], np.cumsum(counts)])
-    indices = np.empty(int(offsets[-1]), np.int32)
-    free, first = offsets[:-1].copy(), 0
-    for part, run in zip(found, runs, strict=True):
-        if len(part.numbers):
-            sizes = np.diff(part.offsets)
-            places = np.repeat(free - part.offsets[:-1], sizes) + np.arange(len(part.numbers))
-            indices[places] = part.numbers + first
-            free += sizes
-        first += len(run.ids)
-    return Matches(offsets, indices, JoinedIds([run.ids for run in runs]))

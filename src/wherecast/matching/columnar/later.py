@@ -15,6 +15,7 @@ import numpy.typing as npt
 from wherecast.language.evaluate import COMPARISONS, evaluate
 from wherecast.language.expression import Compared
 from wherecast.language.geo import EARTH_RADIUS_METRES, haversine_metres
+from wherecast.language.spans import spans
 from wherecast.language.table import OPERATORS, Kind, PredicateTable
 from wherecast.matching.columnar.slots import Column
 
@@ -56,8 +57,7 @@ def decide(
     """
     sizes = later.offsets[conjunctions + 1] - later.offsets[conjunctions]
     matches = np.repeat(np.arange(len(conjunctions)), sizes)
-    within = np.arange(len(matches)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    rows = later.rows[np.repeat(later.offsets[conjunctions], sizes) + within]
+    rows = later.rows[spans(later.offsets[conjunctions], sizes)]
     holds = np.ones(len(conjunctions), bool)
     for kind, decided in ((Kind.PATTERN, _patterns), (Kind.DISTANCE, _distances),
                           (Kind.RESIDUAL, _residuals)):  # fmt: skip

@@ -14,8 +14,8 @@ import pyarrow as pa
 from wherecast.language.table import PredicateTable
 from wherecast.language.table_join import joined
 from wherecast.matching.columnar.snapshot import Found, Snapshot
-from wherecast.matching.ids import Ids
-from wherecast.matching.matches import Id
+from wherecast.matching.ids import Ids, JoinedIds
+from wherecast.matching.matches import Id, Matches
 from wherecast.model import Schema
 
 MERGE_AT = 4  # neighbouring runs of about one size that become one
@@ -69,6 +69,12 @@ class Run:
         hidden[np.fromiter(numbers, np.int64, len(numbers))] = True
         return replace(self, hidden=hidden, hidden_count=int(np.count_nonzero(hidden)))
 
+    def hidden_since(self, before: "Run") -> Ids:
+        """The ids of filters that were hidden here since an earlier state of this run."""
+        hidden = np.zeros(len(self.ids), bool) if self.hidden is None else self.hidden
+        new = hidden if before.hidden is None else hidden & ~before.hidden
+        return self.ids.take(np.flatnonzero(new))
+
     def match(self, batch: pa.RecordBatch, seen: Sequence[pa.RecordBatch] = ()) -> Found:
         """The filters that are true on each publication, without the hidden ones."""
         found = self.snapshot.match(batch, seen)
@@ -93,6 +99,26 @@ def ordered(run: Run, schema: Schema) -> Run:
     if order is None:
         return run
     return Run.of(run.ids.take(order), joined([(run.snapshot.table, order)], schema))
+
+
+def matches_of(runs: Sequence[Run], found: Sequence[Found], rows: int) -> Matches:
+    """What several runs found as one, run by run within each publication."""
+    if len(runs) == 1:
+        return Matches(found[0].offsets, found[0].numbers, runs[0].ids)
+    counts = np.zeros(rows, np.int64)
+    for part in found:
+        counts += np.diff(part.offsets)
+    offsets = np.concatenate([[0], np.cumsum(counts)])
+    indices = np.empty(int(offsets[-1]), np.int32)
+    free, first = offsets[:-1].copy(), 0
+    for part, run in zip(found, runs, strict=True):
+        if len(part.numbers):
+            sizes = np.diff(part.offsets)
+            places = np.repeat(free - part.offsets[:-1], sizes) + np.arange(len(part.numbers))
+            indices[places] = part.numbers + first
+            free += sizes
+        first += len(run.ids)
+    return Matches(offsets, indices, JoinedIds([run.ids for run in runs]))
 
 
 def due(runs: Sequence[Run]) -> slice | None:

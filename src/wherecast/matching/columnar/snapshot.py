@@ -17,9 +17,10 @@ import pyarrow as pa
 
 from wherecast.language.table import PredicateTable
 from wherecast.matching.columnar import flat
+from wherecast.matching.columnar.build import Conjunctions, build
 from wherecast.matching.columnar.circles import with_boxes
 from wherecast.matching.columnar.entries import entries_of, exact_predicates
-from wherecast.matching.columnar.forest import Conjunctions, Forest, build
+from wherecast.matching.columnar.forest import Forest
 from wherecast.matching.columnar.later import LaterRows, decide, later_rows
 from wherecast.matching.columnar.layout import SLOTS_MAX
 from wherecast.matching.columnar.plain import candidates
@@ -56,7 +57,7 @@ class Found:
     checked: int = 0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Snapshot:
     """Filters as a predicate table, and as a forest where that pays.
 
@@ -99,8 +100,7 @@ class Snapshot:
         """The trees, built on first use, with what was seen of publications."""
         with self._lock:
             if self._forest is None:
-                object.__setattr__(self, "_forest", self._build(seen))
-            assert self._forest is not None
+                self._forest = self._build(seen)
             return self._forest
 
     def _build(self, seen: Sequence[pa.RecordBatch]) -> Forest:
@@ -157,7 +157,7 @@ class Snapshot:
             return False
         if self._forest is not None and work > _PLAIN_MAX // _AT_HAND:
             return True
-        object.__setattr__(self, "_work", self._work + work)
+        self._work += work
         return self._work > _PLAIN_MAX and self.has_trees
 
     def _odd(self, columns: list[Column], rows: int) -> npt.NDArray[np.bool_]:

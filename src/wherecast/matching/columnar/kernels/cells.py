@@ -40,6 +40,18 @@ def key_at(values, is_float, place):
 
 
 @njit(inline="always")
+def lower_bound(keys, start, end, key):
+    """The place of the first key that is not smaller."""
+    while start < end:
+        middle = (start + end) >> 1
+        if load_i64(keys, middle) < key:
+            start = middle + 1
+        else:
+            end = middle
+    return start
+
+
+@njit(inline="always")
 def _cell(values, is_float, place, bounds, count, table, last, origin, scale, doubled):
     """The cell of a value that is there: a table look-up, then a few compares of keys."""
     key = key_at(values, is_float, place)
@@ -54,12 +66,7 @@ def _cell(values, is_float, place, bounds, count, table, last, origin, scale, do
         for _ in range(_STEPS):  # the bounds end in as many that no key exceeds
             low += 1 if load_i64(bounds, low) < key else 0
     else:
-        while low < high:
-            middle = (low + high) >> 1
-            if load_i64(bounds, middle) < key:
-                low = middle + 1
-            else:
-                high = middle
+        low = lower_bound(bounds, low, high, key)
     equal = 1 if low < count and load_i64(bounds, low) == key else 0
     return np.uint16(1 + (low << doubled) + equal)
 

@@ -6,7 +6,7 @@ there are many groups, a group takes all publications that have its attributes (
 
 import numpy as np
 
-from wherecast.matching.columnar.kernels.cells import key_at
+from wherecast.matching.columnar.kernels.cells import key_at, lower_bound
 from wherecast.matching.columnar.kernels.kept import njit
 from wherecast.matching.columnar.kernels.simd import (
     count_bits,
@@ -59,18 +59,6 @@ def _block(blocks, at, dims, row, slots):
 
 
 @njit(inline="always")
-def _in_set(keys, start, end, key):
-    """The place of the first key that is not smaller."""
-    while start < end:
-        middle = (start + end) >> 1
-        if load_i64(keys, middle) < key:
-            start = middle + 1
-        else:
-            end = middle
-    return start
-
-
-@njit(inline="always")
 def _holds(at, conjunction, publication, row):
     """Whether the plain predicates of a conjunction hold, decided on exact keys."""
     offsets, slots = load_i64(at, _OFFSETS), load_i64(at, _PREDICATE_SLOTS)
@@ -89,7 +77,7 @@ def _holds(at, conjunction, publication, row):
         elif kind != _MISSING and kind <= _NOT_SET:
             key = key_at(load_i64(columns, slot), load_u8(is_float, slot), publication)
             keys, end = load_i64(at, _KEYS), load_i64(highs, place)
-            found = _in_set(keys, load_i64(lows, place), end, key)
+            found = lower_bound(keys, load_i64(lows, place), end, key)
             inside = found < end and load_i64(keys, found) == key
             if inside != (kind == _SET):
                 return False
