@@ -12,6 +12,7 @@ import pytest
 numba = pytest.importorskip("numba")
 
 import wherecast  # noqa: E402
+from wherecast import places as parents  # noqa: E402
 from wherecast.matching.columnar import layout  # noqa: E402
 from wherecast.matching.columnar.kernels import place as places  # noqa: E402
 from wherecast.matching.columnar.kernels.place import place  # noqa: E402
@@ -40,7 +41,7 @@ def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPat
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", NOWHERE)
     monkeypatch.setattr(numba.config, "CACHE_DIR", "")
-    monkeypatch.setattr(places.tempfile, "tempdir", NOWHERE)
+    monkeypatch.setattr(parents.tempfile, "tempdir", NOWHERE)
     return monkeypatch
 
 
@@ -69,7 +70,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_order_of_places(nowhere: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert place() is None
-    nowhere.setattr(places.tempfile, "tempdir", str(tmp_path))
+    nowhere.setattr(parents.tempfile, "tempdir", str(tmp_path))
     assert place().parent == tmp_path / f"wherecast-{os.geteuid()}" / "kernels"
     nowhere.setenv("HOME", str(tmp_path / "home"))
     assert place().parent == tmp_path / "home/.cache/wherecast/kernels"
@@ -113,7 +114,7 @@ def test_every_source_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_a_temporary_place_of_somebody_else_is_left_alone(
     nowhere: pytest.MonkeyPatch, tmp_path: Path, kind: str
 ) -> None:
-    nowhere.setattr(places.tempfile, "tempdir", str(tmp_path))
+    nowhere.setattr(parents.tempfile, "tempdir", str(tmp_path))
     there = tmp_path / f"wherecast-{os.geteuid()}"
     if kind == "link":
         (tmp_path / "target").mkdir(mode=0o700)
@@ -127,13 +128,13 @@ def test_a_temporary_place_of_somebody_else_is_left_alone(
 
 
 def test_another_owner_is_noticed(nowhere: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    nowhere.setattr(places.tempfile, "tempdir", str(tmp_path))
+    nowhere.setattr(parents.tempfile, "tempdir", str(tmp_path))
     assert place() is not None
     [made] = tmp_path.iterdir()
     assert made.stat().st_mode & 0o777 == 0o700
     user = os.geteuid() + 1
     made.rename(tmp_path / f"wherecast-{user}")
-    nowhere.setattr(places, "_user", lambda: user)
+    nowhere.setattr(parents, "_user", lambda: user)
     assert place() is None
 
 
@@ -144,7 +145,7 @@ def test_a_filled_place_need_not_be_writable(nowhere: pytest.MonkeyPatch, tmp_pa
     def refuse(**_: object) -> None:
         raise PermissionError
 
-    nowhere.setattr(places.tempfile, "TemporaryFile", refuse)
+    nowhere.setattr(parents.tempfile, "TemporaryFile", refuse)
     assert place() is None
     (filled / "kernel.nbi").touch()
     assert place() == filled
