@@ -1,0 +1,1 @@
+"""What is kept: named blobs under a URI, and this host's copies of them."""
