@@ -15,7 +15,8 @@ from wherecast.cli import demo_air, demo_view, screen
 from wherecast.model import ConfigError, Subscription
 from wherecast.pipeline import inline
 from wherecast.pipeline.files import open_output
-from wherecast.pipeline.filters import compile_subscriptions
+from wherecast.pipeline.filters import compile_part, loaded, subscription_table
+from wherecast.pipeline.place import placed
 from wherecast.pipeline.session import spark_session
 from wherecast.pipeline.stages import NOTIFICATIONS, validate
 from wherecast.pipeline.tasks import NotifyTask
@@ -40,15 +41,18 @@ def run_demo(directory: Path | None, master: str) -> None:
     folder = _folder(directory)
     _write_files(folder, publications, subscriptions)
     demo_view.show_start(out, publications.num_rows, subscriptions)
-    task = NotifyTask(compile_subscriptions(subscriptions, demo_air.schema()), "number")
+    part, _ = compile_part(subscription_table(subscriptions), demo_air.schema())
+    filters = loaded([part.part], part.kept, pa.int64(), demo_air.schema(), True)
     with screen.progress("Index", lambda: "its first use compiles it"):
-        expected = _inline(task, publications)
+        expected = _inline(NotifyTask(filters, "number"), publications)
     arrived: dict[int, pa.Table] = {}  # by micro-batch
     with (
         tempfile.TemporaryDirectory() as scratch,
         screen.progress("Spark", lambda: _so_far(arrived)),
         spark_session(master) as spark,
     ):
+        source = placed(part, pa.int64(), demo_air.schema(), True, Path(scratch) / "filters")
+        task = NotifyTask(source, "number")
         start = time.perf_counter()
         _stream(spark, task, publications, Path(scratch), arrived)
         duration = time.perf_counter() - start
@@ -66,7 +70,7 @@ def run_demo(directory: Path | None, master: str) -> None:
         notifications=notifications.num_rows,
         micro_batches=len(arrived),
         seconds=duration,
-        index=task.filters.index().kind,
+        index="columnar",
     )
     demo_view.show_arrivals(out, notifications, publications, subscriptions)
     demo_view.show_figures(out, figures)

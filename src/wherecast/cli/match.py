@@ -9,14 +9,17 @@ from pathlib import Path
 from typing import Literal
 
 import orjson
+import pyarrow as pa
 
 from wherecast.cli import screen
 from wherecast.model import ConfigError, Schema
 from wherecast.pipeline import inline
 from wherecast.pipeline.files import open_publications, read_filters
-from wherecast.pipeline.filters import CompiledFilters, OnBad, RejectedFilter, compile_filters
+from wherecast.pipeline.filters import FilterPart, OnBad, RejectedFilter, compile_part, loaded
 from wherecast.pipeline.match_files import Runner, Tally, match_files
+from wherecast.pipeline.place import placed
 from wherecast.pipeline.session import spark_session
+from wherecast.pipeline.tasks import FilterSource
 
 _SHOWN_MAX = 3
 
@@ -47,28 +50,44 @@ def run_match(options: MatchOptions) -> None:
     schema = None if options.schema is None else Schema.load(options.schema)
     publications = open_publications(options.publications, schema)
     on_bad: OnBad = "skip" if options.skip_bad_filters else "raise"
-    compiled, rejected = compile_filters(
-        read_filters(options.filters), publications.schema, on_bad=on_bad
-    )
+    table = read_filters(options.filters)
+    part, rejected = compile_part(table, publications.schema, on_bad)
+    compiled = _Compiled(part, table.schema.field("id").type, publications.schema)
     tally = Tally()
-    with _runner(options) as runner, screen.progress("Matching", lambda: _so_far(tally)):
+    with (
+        _runner(options, compiled) as (runner, source),
+        screen.progress("Matching", lambda: _so_far(tally)),
+    ):
         start = time.perf_counter()
-        match_files(publications, compiled, options.output, runner, tally)
+        match_files(publications, source, options.output, runner, tally)
         duration = time.perf_counter() - start
     _complain(tally, rejected)
     report = _as_json if options.json else _as_line
-    print(report(options, compiled, rejected, tally, duration))
+    print(report(options, len(part.part), rejected, tally, duration))
+
+
+@dataclass(frozen=True, slots=True)
+class _Compiled:
+    """Filters, and what it takes to load or to place them."""
+
+    part: FilterPart
+    id_type: pa.DataType
+    schema: Schema
 
 
 @contextmanager
-def _runner(options: MatchOptions) -> Iterator[Runner]:
+def _runner(options: MatchOptions, given: _Compiled) -> Iterator[tuple[Runner, FilterSource]]:
+    """What does the matching, and the filters as it takes them."""
     if options.runner == "inline":
-        yield inline.run
+        part = given.part
+        yield inline.run, loaded([part.part], part.kept, given.id_type, given.schema, False)
         return
     with spark_session(options.master) as spark, tempfile.TemporaryDirectory() as scratch:
         from wherecast.pipeline.spark_runner import run_on_files
 
-        yield run_on_files(spark, Path(scratch))
+        where = Path(scratch)
+        source = placed(given.part, given.id_type, given.schema, False, where / "filters")
+        yield run_on_files(spark, where), source
 
 
 def _so_far(tally: Tally) -> str:
@@ -91,7 +110,7 @@ def _complain(tally: Tally, rejected: list[RejectedFilter]) -> None:
 
 def _as_line(
     options: MatchOptions,
-    filters: CompiledFilters,
+    filters: int,
     rejected: list[RejectedFilter],
     tally: Tally,
     duration: float,
@@ -100,7 +119,7 @@ def _as_line(
     refused = f" ({tally.refused:,} refused)" if tally.refused else ""
     bad = f" ({len(rejected):,} left out)" if rejected else ""
     return (
-        f"{publications}{refused}, {screen.count(len(filters), 'filter')}{bad}:"
+        f"{publications}{refused}, {screen.count(filters, 'filter')}{bad}:"
         f" {screen.count(tally.matches, 'match')} in {screen.seconds(duration)}"
         f" ({screen.rate(tally.publications, duration)} publications/s,"
         f" {screen.rate(tally.matches, duration)} matches/s) -> {options.output}"
@@ -109,7 +128,7 @@ def _as_line(
 
 def _as_json(
     options: MatchOptions,
-    filters: CompiledFilters,
+    filters: int,
     rejected: list[RejectedFilter],
     tally: Tally,
     duration: float,
@@ -117,7 +136,7 @@ def _as_json(
     report = {
         "publications": tally.publications,
         "publications_refused": tally.refused,
-        "filters": len(filters),
+        "filters": filters,
         "filters_rejected": len(rejected),
         "matches": tally.matches,
         "seconds": round(duration, 3),

@@ -1,28 +1,27 @@
-"""A table of filters, read and checked once, that travels to wherever matching happens.
+"""A table of filters, read and checked once.
 
-Within it a filter is known by its place: filters are sorted by id, so places sort as ids do.
+read:     a table of ids, filters and further columns → what was read of it, on whichever machine
+assemble: what was read → one part, in the order of the ids, with its further columns
 """
 
-import copy
-import hashlib
-import json
-import pickle
-from collections import Counter, OrderedDict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from wherecast.language import Filter
-from wherecast.language.expression import attributes_of, predicates
-from wherecast.matching import Index
+from wherecast.language import PredicateTable, read_filters
+from wherecast.language.table_join import joined
+from wherecast.language.vectors import array_of
+from wherecast.matching import Part, Parts, join_parts
 from wherecast.model import Attribute, ConfigError, FilterError, Schema, Subscription
+from wherecast.pipeline.pace import Pace
 
 OnBad = Literal["raise", "skip"]
 _SHOWN_MAX = 3
-_INDEXES_MAX = 4
-_indexes: OrderedDict[str, Index] = OrderedDict()  # of this process, by content; the newest last
+REJECTED = ("id", "filter", "error", "position")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,59 +41,130 @@ class RejectedFilter:
     position: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class CompiledFilters:
-    """Filters by place, ready to be sent to a worker.
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadFilters:
+    """What was read of a table of filters; picklable.
+
+    Attributes:
+        ids: of the good ones, int64 or large_string.
+        texts: of the good ones, large_string.
+        kept: further columns of the good ones.
+        table: the good ones.
+        rejected: the bad ones.
+    """
+
+    ids: pa.Array
+    texts: pa.Array
+    kept: pa.RecordBatch
+    table: PredicateTable
+    rejected: tuple[RejectedFilter, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FilterPart:
+    """Filters in the order of their ids, with what belongs to each.
+
+    Attributes:
+        part: the filters.
+        texts: as they were given, large_string.
+        kept: further columns.
+    """
+
+    part: Part
+    texts: pa.Array
+    kept: pa.RecordBatch
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LoadedFilters:
+    """Filters that this process can match; a filter is known by its place.
 
     Attributes:
         schema: what publications are read with: the declared schema where it is enforced, else
             the attributes that the filters name.
         enforced: whether publications may be refused, since the schema was declared.
-        ids: the ids, sorted; as long as there are filters.
-        kept: further columns of the filters, in the same order.
         named: the attributes that the filters name.
-        content: the filters, pickled: read only where they are needed.
-        key: a hash of schema and filters, the same wherever they are the same.
+        parts: the filters.
+        ids: their ids, of the type they came in.
+        kept: further columns of them.
+        pace: how many publications are matched at once.
     """
 
     schema: Schema
     enforced: bool
+    named: tuple[Attribute, ...]
+    parts: Parts
     ids: pa.Array
     kept: pa.RecordBatch
-    named: tuple[Attribute, ...]
-    content: bytes
-    key: str
+    pace: Pace = field(default_factory=Pace)
 
     def __len__(self) -> int:
-        return len(self.ids)
+        return len(self.parts)
 
-    def filters(self) -> list[Filter]:
-        """The filters, by place."""
-        found: list[Filter] = pickle.loads(self.content)
-        return found
+    def load(self) -> "LoadedFilters":
+        """The filters themselves: they are here already."""
+        return self
 
-    def table(self) -> pa.Table:
-        """The filters as `compile_filters` takes them."""
-        texts = pa.array([filter.text for filter in self.filters()], pa.string())
-        columns = [self.ids, texts, *self.kept.columns]
-        return pa.Table.from_arrays(columns, ["id", "filter", *self.kept.schema.names])
 
-    def index(self) -> Index:
-        """The index of the filters by place; this process keeps the last few it made."""
-        index = _indexes.pop(self.key, None)
-        if index is None:
-            index = Index(self.schema)
-            index.add_all(enumerate(self.filters()))
-        _indexes[self.key] = index
-        while len(_indexes) > _INDEXES_MAX:
-            _indexes.popitem(last=False)
-        return index
+def read(table: pa.Table, schema: Schema) -> ReadFilters:
+    """What is read of a table whose first two columns are ids and filters; the others are kept."""
+    table = table.combine_chunks()
+    ids, texts = _one(table.column(0)), _one(table.column(1))
+    whole = pc.and_(ids.is_valid(), texts.is_valid())
+    rejected = [_without(*pair) for pair in _pairs(ids, texts, pc.invert(whole))]
+    if not pc.all(whole, min_count=0).as_py():
+        table = table.filter(whole)
+        ids, texts = _one(table.column(0)), _one(table.column(1))
+    found = read_filters(texts, schema)
+    if found.rejected:
+        errors = dict(found.rejected)
+        good = np.ones(len(ids), np.bool_)
+        good[list(errors)] = False
+        pairs = _pairs(ids, texts, array_of(~good))
+        rejected += [_bad(*pair, e) for pair, e in zip(pairs, errors.values(), strict=True)]
+        found = joined([(found, good)], schema)
+        table = table.filter(array_of(good))
+        ids, texts = _one(table.column(0)), _one(table.column(1))
+    kept = table.select(range(2, table.num_columns))
+    return ReadFilters(
+        _stored_ids(ids),
+        texts.cast(pa.large_string()),
+        pa.RecordBatch.from_arrays([_one(c) for c in kept.columns], schema=kept.schema),
+        found,
+        tuple(rejected),
+    )
+
+
+def assemble(
+    parts: Sequence[ReadFilters], schema: Schema, on_bad: OnBad
+) -> tuple[FilterPart, list[RejectedFilter]]:
+    """One part with all that was read, and what was rejected with `on_bad="skip"`.
+
+    Raises:
+        FilterError: with `on_bad="raise"`, the first three bad filters and their count.
+        ConfigError: an id occurs twice.
+    """
+    rejected = [bad for part in parts for bad in part.rejected]
+    rejected.sort(key=lambda bad: (bad.id is None, bad.id))
+    ids = pa.concat_arrays([part.ids for part in parts])
+    bad = [bad.id for bad in rejected if bad.id is not None]
+    refuse_duplicates(pa.concat_arrays([ids, pa.array(bad, ids.type)]))
+    if rejected and on_bad == "raise":
+        raise _bad_filters(rejected)
+    one, places = join_parts([Part.of(part.ids, part.table, schema) for part in parts])
+    batches = [part.kept for part in parts]
+    kept = pa.Table.from_batches(batches).combine_chunks() if batches[0].num_columns else None
+    taken = array_of(places)
+    texts = pa.concat_arrays([part.texts for part in parts]).take(taken)
+    return FilterPart(
+        one, texts, batches[0] if kept is None else _batch(kept.take(taken))
+    ), rejected
 
 
 def compile_filters(
     table: pa.Table, schema: Schema, enforced: bool = False, on_bad: OnBad = "raise"
-) -> tuple[CompiledFilters, list[RejectedFilter]]:
-    """The filters of a table.
+) -> tuple[LoadedFilters, list[RejectedFilter]]:
+    """The filters of a table, in this process.
 
     Args:
         table: its first two columns are ids (strings or integers) and filters; the others are
@@ -110,37 +180,67 @@ def compile_filters(
         FilterError: with `on_bad="raise"`, the first three bad filters and their count.
         ConfigError: an id occurs twice.
     """
-    if on_bad not in ("raise", "skip"):
-        raise ConfigError(f"on_bad_filter is 'raise' or 'skip', not {on_bad!r}")
-    table = table.combine_chunks()
-    ids = table.column(0).to_pylist()
-    _refuse_duplicates(ids)
-    good: list[tuple[int, Filter]] = []
-    rejected: list[RejectedFilter] = []
-    for row, (id, text) in enumerate(zip(ids, table.column(1).to_pylist(), strict=True)):
-        read = _read(id, text, schema)
-        if isinstance(read, Filter):
-            good.append((row, read))
-        else:
-            rejected.append(read)
-    if rejected and on_bad == "raise":
-        raise _bad_filters(rejected)
-    good.sort(key=lambda pair: ids[pair[0]])
-    rows = pa.array([row for row, _ in good], pa.int64())
-    compiled = _packed(table.take(rows), [filter for _, filter in good], schema, enforced)
-    return compiled, rejected
+    part, rejected = compile_part(table, schema, on_bad)
+    type_ = table.schema.field(0).type
+    return loaded([part.part], part.kept, type_, schema, enforced), rejected
 
 
-def compile_subscriptions(subscriptions: Iterable[Subscription], schema: Schema) -> CompiledFilters:
+def compile_part(
+    table: pa.Table, schema: Schema, on_bad: OnBad = "raise"
+) -> tuple[FilterPart, list[RejectedFilter]]:
+    """The filters of a table with what belongs to each, as `compile_filters` reads them."""
+    need_on_bad(on_bad)
+    return assemble([read(table, schema)], schema, on_bad)
+
+
+def loaded(
+    parts: Sequence[Part],
+    kept: pa.RecordBatch,
+    id_type: pa.DataType,
+    schema: Schema,
+    enforced: bool,
+) -> LoadedFilters:
+    """Parts with their further columns, ready to be matched."""
+    named = named_by([part.attributes for part in parts])
+    columns = [part.ids for part in parts if len(part)]
+    ids = pa.concat_arrays(columns) if columns else pa.array([], id_type)
+    reading = reading_schema(schema, enforced, named)
+    return LoadedFilters(reading, enforced, named, Parts(parts), ids.cast(id_type), kept)
+
+
+def named_by(attributes: Iterable[Sequence[Attribute]]) -> tuple[Attribute, ...]:
+    """The attributes that parts name, sorted by name."""
+    found = {attribute.name: attribute for part in attributes for attribute in part}
+    return tuple(found[name] for name in sorted(found))
+
+
+def reading_schema(schema: Schema, enforced: bool, named: Sequence[Attribute]) -> Schema:
+    """What publications are read with."""
+    if enforced:
+        return schema
+    names = {attribute.name for attribute in named}
+    return Schema(tuple(a for a in schema if a.name in names), schema.open)
+
+
+def compile_subscriptions(subscriptions: Iterable[Subscription], schema: Schema) -> LoadedFilters:
     """The filters of subscriptions, sorted by subscriber and id, which are the kept columns.
 
     Raises:
         FilterError: a filter cannot be used.
         ConfigError: a subscriber has two subscriptions of one id.
     """
+    return compile_filters(subscription_table(subscriptions), schema, enforced=True)[0]
+
+
+def subscription_table(subscriptions: Iterable[Subscription]) -> pa.Table:
+    """Subscriptions as a table of filters, sorted by subscriber and id, which are further columns.
+
+    Raises:
+        ConfigError: a subscriber has two subscriptions of one id.
+    """
     ordered = sorted(subscriptions, key=lambda s: (s.subscriber, s.id))
-    _refuse_duplicates([f"{s.subscriber}/{s.id}" for s in ordered])
-    table = pa.table(
+    refuse_duplicates(pa.array([f"{s.subscriber}/{s.id}" for s in ordered], pa.large_string()))
+    return pa.table(
         {
             "id": pa.array(range(len(ordered)), pa.int64()),
             "filter": pa.array([s.filter for s in ordered], pa.string()),
@@ -148,31 +248,47 @@ def compile_subscriptions(subscriptions: Iterable[Subscription], schema: Schema)
             "subscription_id": pa.array([s.id for s in ordered], pa.string()),
         }
     )
-    return compile_filters(table, schema, enforced=True)[0]
 
 
-def _read(id: object, text: object, schema: Schema) -> Filter | RejectedFilter:
-    """The filter, or why it is none."""
-    if id is None or text is None:
-        what = "id" if id is None else "filter"
-        return RejectedFilter(
-            id, text if isinstance(text, str) else None, f"the {what} is null", None
-        )
+def _stored_ids(ids: pa.Array) -> pa.Array:
+    """The ids as parts keep them."""
+    if not pa.types.is_integer(ids.type):
+        return ids.cast(pa.large_string())
     try:
-        return Filter(text, schema)  # type: ignore[arg-type]
-    except FilterError as error:
-        hint = "" if error.hint is None else f"; {error.hint}"
-        return RejectedFilter(id, str(text), f"{error.message}{hint}", error.position)
+        return ids.cast(pa.int64())
+    except pa.ArrowInvalid:
+        raise ConfigError("an id that is an integer has at most 64 bits") from None
 
 
-def _refuse_duplicates(ids: Sequence[object]) -> None:
-    counts = Counter(id for id in ids if id is not None)
-    several = {id: count for id, count in counts.items() if count > 1}
-    if several:
-        shown = ", ".join(f"{id!r} {n} times" for id, n in list(several.items())[:_SHOWN_MAX])
+def need_on_bad(on_bad: object) -> None:
+    """Nothing where the option is one that there is."""
+    if on_bad not in ("raise", "skip"):
+        raise ConfigError(f"on_bad_filter is 'raise' or 'skip', not {on_bad!r}")
+
+
+def refuse_duplicates(ids: pa.Array) -> None:
+    """Nothing where no id occurs twice."""
+    counts = ids.value_counts()
+    several = counts.filter(pc.greater(counts.field("counts"), 1))
+    if len(several):
+        first = several.slice(0, _SHOWN_MAX).to_pylist()
+        shown = ", ".join(f"{each['values']!r} {each['counts']} times" for each in first)
         more = ", …" if len(several) > _SHOWN_MAX else ""
         noun = "id occurs" if len(several) == 1 else "ids occur"
         raise ConfigError(f"{len(several)} {noun} more than once: {shown}{more}")
+
+
+def _pairs(ids: pa.Array, texts: pa.Array, chosen: pa.Array) -> list[tuple[Any, str | None]]:
+    return list(zip(ids.filter(chosen).to_pylist(), texts.filter(chosen).to_pylist(), strict=True))
+
+
+def _without(id: Any, text: str | None) -> RejectedFilter:
+    return RejectedFilter(id, text, f"the {'id' if id is None else 'filter'} is null", None)
+
+
+def _bad(id: Any, text: str | None, error: FilterError) -> RejectedFilter:
+    hint = "" if error.hint is None else f"; {error.hint}"
+    return RejectedFilter(id, text, f"{error.message}{hint}", error.position)
 
 
 def _bad_filters(rejected: list[RejectedFilter]) -> FilterError:
@@ -188,39 +304,14 @@ def _told(bad: RejectedFilter) -> str:
     return bad.error if bad.position is None else f"{bad.error} (at position {bad.position})"
 
 
-def _packed(
-    table: pa.Table, filters: list[Filter], schema: Schema, enforced: bool
-) -> CompiledFilters:
-    """The sorted table and its filters, on the schema that publications are read with."""
-    found = {
-        attribute.name: attribute
-        for filter in filters
-        for predicate in predicates(filter.expression)
-        for attribute in attributes_of(predicate)
-    }
-    named = tuple(found[name] for name in sorted(found))
-    declared = tuple(attribute for attribute in schema if attribute.name in found)
-    reading = schema if enforced else Schema(declared, schema.open)
-    kept = table.select(range(2, table.num_columns))
-    content = json.dumps([repr(reading), *(filter.text for filter in filters)])
-    return CompiledFilters(
-        schema=reading,
-        enforced=enforced,
-        ids=_one(table.column(0)),
-        kept=pa.RecordBatch.from_arrays([_one(c) for c in kept.columns], schema=kept.schema),
-        named=named,
-        content=pickle.dumps([_on(filter, reading) for filter in filters]),
-        key=hashlib.sha256(content.encode()).hexdigest(),
-    )
-
-
 def _one(column: pa.ChunkedArray) -> pa.Array:
-    """The column in one piece."""
-    return column.combine_chunks()
+    """The column in one piece, without a dictionary."""
+    array = column.combine_chunks()
+    if isinstance(array, pa.ChunkedArray):
+        array = array.chunk(0) if array.num_chunks else pa.nulls(0, column.type)
+    return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
 
 
-def _on(filter: Filter, schema: Schema) -> Filter:
-    """The filter on a schema with fewer attributes, all that it names among them."""
-    moved = copy.copy(filter)
-    moved.schema = schema
-    return moved
+def _batch(table: pa.Table) -> pa.RecordBatch:
+    columns = [_one(column) for column in table.columns]
+    return pa.RecordBatch.from_arrays(columns, schema=table.schema)

@@ -16,10 +16,10 @@ from wherecast.columns.schema import ARROW_TYPES, open_field
 from wherecast.matching import Matches
 from wherecast.model import ConfigError
 from wherecast.pipeline.files import Part, PublicationFile, open_output
-from wherecast.pipeline.filters import CompiledFilters
+from wherecast.pipeline.filters import LoadedFilters
 from wherecast.pipeline.join import JoinPlan, join
 from wherecast.pipeline.stages import DeadLetter, Validated, validate
-from wherecast.pipeline.tasks import PairTask, Task
+from wherecast.pipeline.tasks import FilterSource, PairTask, Task
 
 Runner = Callable[[Task, Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]
 _LETTERS_MAX = 3
@@ -52,20 +52,28 @@ class Tally:
 
 def match_files(
     publications: PublicationFile,
-    filters: CompiledFilters,
+    source: FilterSource,
     output: Path,
     runner: Runner,
     tally: Tally,
 ) -> None:
     """Writes the columns of the publications and `filter_id`, a row per match, in their order.
 
+    Args:
+        publications: what is read.
+        source: the filters; picklable where the runner sends tasks away.
+        output: what is written.
+        runner: does the matching.
+        tally: counts what was seen.
+
     Raises:
         ConfigError: the publications have a column of that name already.
     """
     if _ID in publications.columns.names:
         raise ConfigError(f"the publications have a column {_ID} already; rename it first")
+    filters = source.load()
     columns = publications.columns.append(pa.field(_ID, filters.ids.type))
-    task = PairTask(filters, _needed(filters))
+    task = PairTask(source, _needed(filters))
     pairs = iter(runner(task, _attributes(publications, task, tally)))
     with open_output(output, columns) as out:
         for part, rows, places in _aligned(publications.parts(), pairs):
@@ -74,7 +82,7 @@ def match_files(
                 tally.matches += batch.num_rows
 
 
-def _needed(filters: CompiledFilters) -> pa.Schema:
+def _needed(filters: LoadedFilters) -> pa.Schema:
     """The columns that the filters look at."""
     return pa.schema(
         [
@@ -126,7 +134,7 @@ def _joined(
     part: Part,
     rows: _Numbers,
     places: _Numbers,
-    filters: CompiledFilters,
+    filters: LoadedFilters,
     columns: pa.Schema,
 ) -> Iterator[pa.RecordBatch]:
     """The publications of a part with their filters."""

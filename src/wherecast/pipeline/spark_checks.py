@@ -8,8 +8,9 @@ import pyarrow as pa
 from wherecast.columns import arrow_schema
 from wherecast.model import Attribute, ConfigError, Problem, Schema, SchemaError
 from wherecast.model.names import did_you_mean
-from wherecast.pipeline.filters import CompiledFilters
+from wherecast.pipeline.filters import reading_schema
 from wherecast.pipeline.stages import validate
+from wherecast.pipeline.stored import StoredFilters
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -41,7 +42,13 @@ def find_column(frame: "DataFrame", name: str) -> "StructField":
     return found[0]
 
 
-def need_columns(publications: "DataFrame", filters: CompiledFilters) -> None:
+def needed_by(filters: StoredFilters) -> tuple[Attribute, ...]:
+    """The attributes that matching looks at: those that are named, and those of a domain."""
+    reading = reading_schema(filters.schema, filters.enforced, filters.named)
+    return tuple(dict.fromkeys((*filters.named, *reading)))
+
+
+def need_columns(publications: "DataFrame", filters: StoredFilters) -> None:
     """Nothing where the columns of the publications can be what the filters were read for.
 
     Raises:
@@ -49,7 +56,7 @@ def need_columns(publications: "DataFrame", filters: CompiledFilters) -> None:
         ConfigError: there is no such column, or it is of another type than the filters expect.
     """
     found = Schema.from_spark(publications.schema)
-    for attribute in (*filters.named, *filters.schema):
+    for attribute in needed_by(filters):
         _need_attribute(attribute, found)
     if filters.enforced:  # on no rows: what a worker would find out first
         validate(pa.RecordBatch.from_pylist([], schema=arrow_schema(found)), filters.schema)

@@ -8,13 +8,14 @@ notify:   matches and subscriptions → notifications grouped by subscriber
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from wherecast.columns import Decoded, Rejection, read_arrow
-from wherecast.matching import Index, Matches
+from wherecast.matching import Matches
 from wherecast.model import Schema
 
 
@@ -72,9 +73,16 @@ def _dead_letters(rejected: tuple[Rejection, ...]) -> Iterator[DeadLetter]:
         yield DeadLetter(row, tuple(problems))
 
 
-def match(valid: Validated, index: Index) -> Matches:
+class Matcher(Protocol):
+    """Filters that can be matched against valid rows."""
+
+    def match(self, batch: pa.RecordBatch) -> Matches:
+        """The filters that are true on each row."""
+
+
+def match(valid: Validated, matcher: Matcher) -> Matches:
     """The filters that each good row satisfies, in the order of `valid.rows`."""
-    return index.match(valid.batch)
+    return matcher.match(valid.batch)
 
 
 NOTIFICATIONS = pa.schema(
@@ -94,7 +102,7 @@ def notify(
     A subscriber gets a publication once, however many of its subscriptions match.
 
     Args:
-        matches: with the rows of `subscriptions` as ids.
+        matches: with the rows of `subscriptions` as numbers.
         publications: the number of each matched publication; int64, shape (len(matches),).
         subscriptions: the columns `subscriber` and `subscription_id`, sorted by both.
 
@@ -103,9 +111,9 @@ def notify(
     """
     names = subscriptions.column("subscriber").dictionary_encode()
     ids = subscriptions.column("subscription_id")
-    places = np.asarray(matches.ids, np.int64)[matches.indices]
-    owners = names.indices.to_numpy()[places]
     rows = np.repeat(np.arange(len(matches)), matches.counts)
+    places = matches.indices[np.lexsort((matches.indices, rows))]
+    owners = names.indices.to_numpy()[places]
     starts_new = np.ones(len(places), np.bool_)
     starts_new[1:] = (np.diff(rows) != 0) | (np.diff(owners) != 0)
     starts = np.flatnonzero(starts_new)

@@ -7,9 +7,10 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 
-from wherecast.pipeline.filters import CompiledFilters
+from wherecast.pipeline.filters import LoadedFilters
 from wherecast.pipeline.join import JoinPlan, join
-from wherecast.pipeline.stages import Validated, match, notify, validate
+from wherecast.pipeline.pace import paced
+from wherecast.pipeline.stages import match, notify, validate
 
 
 class Task(Protocol):
@@ -19,6 +20,13 @@ class Task(Protocol):
         """The result of one batch."""
 
 
+class FilterSource(Protocol):
+    """Filters, or where this process finds them; picklable where a task is to travel."""
+
+    def load(self) -> LoadedFilters:
+        """The filters, ready to be matched; asked once per batch."""
+
+
 @dataclass(frozen=True, slots=True)
 class JoinTask:
     """Validate, match and join.
@@ -26,27 +34,32 @@ class JoinTask:
     Attributes:
         filters: what publications are matched against.
         plan: what the result looks like.
-        names: the names of all columns of the result.
+        names: the names of the columns of the result.
+        carried: whether the columns of the publications are in the result.
     """
 
-    filters: CompiledFilters
+    filters: FilterSource
     plan: JoinPlan
     names: tuple[str, ...]
+    carried: bool = True
 
     def __call__(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """The publications with the filters they match."""
-        return self.join(batch, validate(batch, self.filters.schema))
+        filters = self.filters.load()
+        for rows in paced(batch, filters.pace):
+            valid = validate(rows, filters.schema)
+            matches = match(valid, filters.parts)
+            filters.pace.note(rows.num_rows, len(matches.indices))
+            carried = rows if self.carried else rows.select([])
+            for arrays in join(carried, valid, matches, filters, self.plan):
+                yield pa.RecordBatch.from_arrays(arrays, schema=self._schema(carried, arrays))
 
-    def join(self, batch: pa.RecordBatch, valid: Validated) -> Iterator[pa.RecordBatch]:
-        """The same for a batch that was validated already."""
-        matches = match(valid, self.filters.index())
-        carried = list(batch.schema)
-        for arrays in join(batch, valid, matches, self.filters, self.plan):
-            fields = [
-                pa.field(name, array.type) for name, array in zip(self.names, arrays, strict=True)
-            ]
-            fields[: len(carried)] = carried
-            yield pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
+    def _schema(self, carried: pa.RecordBatch, arrays: list[pa.Array]) -> pa.Schema:
+        types = [array.type for array in arrays]
+        fields = [pa.field(*pair) for pair in zip(self.names, types, strict=True)]
+        for place, own in enumerate(carried.schema):
+            fields[place] = own.with_name(self.names[place])
+        return pa.schema(fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +71,16 @@ class NotifyTask:
         number: the column with the number of a publication.
     """
 
-    filters: CompiledFilters
+    filters: FilterSource
     number: str
 
     def __call__(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """The notifications of a batch."""
-        valid = validate(batch, self.filters.schema)
-        matches = match(valid, self.filters.index())
+        filters = self.filters.load()
+        valid = validate(batch, filters.schema)
+        matches = match(valid, filters.parts)
         numbers = batch.column(self.number).to_numpy().astype(np.int64)
-        yield notify(matches, numbers[valid.rows], self.filters.kept)
+        yield notify(matches, numbers[valid.rows], filters.kept)
 
 
 PAIRS = pa.schema([("row", pa.int64()), ("place", pa.int64())])
@@ -82,7 +96,7 @@ class PairTask:
         columns: the attributes that they look at.
     """
 
-    filters: CompiledFilters
+    filters: FilterSource
     columns: pa.Schema
 
     def __call__(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
@@ -91,11 +105,14 @@ class PairTask:
         Args:
             batch: the numbers of the rows, then the attributes, under any names.
         """
+        filters = self.filters.load()
         rows, *arrays = batch.columns
         named = [a.cast(f.type) for a, f in zip(arrays, self.columns, strict=True)]
         fields = [*self.columns, pa.field(_ROW, pa.int64())]
         attributes = pa.RecordBatch.from_arrays([*named, rows], schema=pa.schema(fields))
-        matches = match(validate(attributes, self.filters.schema), self.filters.index())
-        numbers = np.repeat(rows.to_numpy(), matches.counts)
-        places = np.asarray(matches.ids, np.int64)[matches.indices]
-        yield pa.RecordBatch.from_arrays([pa.array(numbers), pa.array(places)], schema=PAIRS)
+        for step in paced(attributes, filters.pace):
+            matches = match(validate(step, filters.schema), filters.parts)
+            filters.pace.note(step.num_rows, len(matches.indices))
+            numbers = np.repeat(step.column(_ROW).to_numpy(), matches.counts)
+            places = matches.indices[np.lexsort((matches.indices, numbers))].astype(np.int64)
+            yield pa.RecordBatch.from_arrays([pa.array(numbers), pa.array(places)], schema=PAIRS)

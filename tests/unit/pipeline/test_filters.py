@@ -7,37 +7,39 @@ import pyarrow as pa
 import pytest
 
 from wherecast import ConfigError, FilterError, Schema, Subscription
+from wherecast.columns import decode_rows
+from wherecast.matching import Parts
+from wherecast.pipeline import filters
 from wherecast.pipeline.filters import compile_filters, compile_subscriptions
 
 SCHEMA = Schema.from_dict({"no2": {"type": "float", "max": 1000}, "city": "string", "n": "int"})
 
 
-def table(ids: list[Any], texts: list[str | None], **kept: list[Any]) -> pa.Table:
+def read(rows: list[dict[str, Any]]) -> pa.RecordBatch:
+    return decode_rows(rows, SCHEMA).batch
+
+
+def table(ids: Any, texts: list[str | None], **kept: list[Any]) -> pa.Table:
     return pa.table({"id": ids, "filter": pa.array(texts, pa.string()), **kept})
 
 
 def test_filters_are_sorted_by_id_with_what_is_kept() -> None:
     given = table(["b", "a"], ["no2 > 1", "n = 1"], mail=["b@x", "a@x"])
 
-    filters, rejected = compile_filters(given, SCHEMA)
+    compiled, rejected = compile_filters(given, SCHEMA)
 
     assert rejected == []
-    assert filters.ids.to_pylist() == ["a", "b"]
-    assert filters.kept.to_pydict() == {"mail": ["a@x", "b@x"]}
-    assert [filter.text for filter in filters.filters()] == ["n = 1", "no2 > 1"]
-    assert filters.table().to_pydict() == {
-        "id": ["a", "b"],
-        "filter": ["n = 1", "no2 > 1"],
-        "mail": ["a@x", "b@x"],
-    }
+    assert compiled.ids.to_pylist() == ["a", "b"]
+    assert compiled.kept.to_pydict() == {"mail": ["a@x", "b@x"]}
+    assert compiled.parts.match(read([{"n": 1}])).indices.tolist() == [0]
 
 
 def test_columns_may_be_kept_whatever_their_names() -> None:
     given = pa.Table.from_arrays([["a"], ["n = 1"], ["n = 1"], [7]], ["k", "t", "filter", "id"])
 
-    filters, _ = compile_filters(given, SCHEMA)
+    compiled, _ = compile_filters(given, SCHEMA)
 
-    assert filters.kept.to_pydict() == {"filter": ["n = 1"], "id": [7]}
+    assert compiled.kept.to_pydict() == {"filter": ["n = 1"], "id": [7]}
 
 
 def test_publications_are_read_with_what_the_filters_name_or_with_all_that_is_declared() -> None:
@@ -51,26 +53,29 @@ def test_publications_are_read_with_what_the_filters_name_or_with_all_that_is_de
     assert [attribute.name for attribute in free.named] == ["city", "no2"]
 
 
-def test_the_index_is_kept_by_content() -> None:
-    given = table([1, 2], ["n = 1", "n > 1"])
-    first, _ = compile_filters(given, SCHEMA)
-    same, _ = compile_filters(table([7, 8], ["n = 1", "n > 1"]), SCHEMA)
-    other, _ = compile_filters(table([1, 2], ["n = 1", "n > 2"]), SCHEMA)
+def test_filters_that_were_read_apart_are_the_same_together() -> None:
+    texts = ["n = 1", "no2 > 5 OR city LIKE 'Z%'", "n IN (1, 2)", "city = 'x'", "n >"]
+    given = table([5, 1, 4, 2, 3], texts, mail=["e", "a", "d", "b", "c"])
+    parts = [filters.read(given.slice(start, 2), SCHEMA) for start in (0, 2, 4)]
+    parts = [pickle.loads(pickle.dumps(part)) for part in parts]
 
-    assert pickle.loads(pickle.dumps(first)).index() is first.index()
-    assert same.index() is first.index()  # the ids are beside the index, not in it
-    assert other.index() is not first.index()
-    assert first.index().match([{"n": 2}]).to_pylist() == [[1]]
+    one, rejected = filters.assemble(parts, SCHEMA, "skip")
+    whole, _ = filters.compile_part(given, SCHEMA, "skip")
+
+    assert one.part.ids.to_pylist() == whole.part.ids.to_pylist() == [1, 2, 4, 5]
+    assert one.texts.equals(whole.texts)
+    assert one.kept.equals(whole.kept)
+    assert one.kept.to_pydict() == {"mail": ["a", "b", "d", "e"]}
+    assert [bad.id for bad in rejected] == [3]
+    batch = read([{"n": 1, "city": "Zagreb"}, {"n": 2, "city": "x"}])
+    assert Parts([one.part]).match(batch).to_pylist() == [[1, 4, 5], [2, 4]]
 
 
-def test_only_the_last_few_indexes_are_kept() -> None:
-    made = [compile_filters(table([1], [f"n = {n}"]), SCHEMA)[0] for n in range(6)]
-    oldest = made[0].index()
-    for filters in made[1:]:
-        filters.index()
+def test_ids_beyond_64_bits_are_refused() -> None:
+    given = table(pa.array([2**63], pa.uint64()), ["n = 1"])
 
-    assert made[-1].index() is made[-1].index()
-    assert made[0].index() is not oldest
+    with pytest.raises(ConfigError, match="at most 64 bits"):
+        compile_filters(given, SCHEMA)
 
 
 def test_bad_filters_are_named_with_their_count() -> None:
@@ -78,17 +83,17 @@ def test_bad_filters_are_named_with_their_count() -> None:
 
     with pytest.raises(FilterError) as caught:
         compile_filters(given, SCHEMA)
-    filters, rejected = compile_filters(given, SCHEMA, on_bad="skip")
+    compiled, rejected = compile_filters(given, SCHEMA, on_bad="skip")
 
     told = str(caught.value)
     assert told.startswith("4 filters cannot be used: 'a': ")
-    assert told.endswith("None: the id is null; and 1 more")
-    assert filters.ids.to_pylist() == ["c"]
+    assert told.endswith("'e': the filter is null; and 1 more")
+    assert compiled.ids.to_pylist() == ["c"]
     assert [(bad.id, bad.filter, bad.position) for bad in rejected] == [
         ("a", "n >", 2),
         ("b", "m = 1", 0),
-        (None, "n = 1", None),
         ("e", None, None),
+        (None, "n = 1", None),
     ]
 
 

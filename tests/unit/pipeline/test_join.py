@@ -43,6 +43,7 @@ class TestRows:
     @pytest.fixture(autouse=True)
     def pieces(self, rows_max: int, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(join, "_ROWS_MAX", rows_max)
+        monkeypatch.setattr(join, "_MATCHES_MAX", rows_max)
 
     def test_inner(self) -> None:
         assert result(JoinPlan(kept=("mail",)), ["filter_id", "mail"]) == [
@@ -52,7 +53,7 @@ class TestRows:
         ]
 
     def test_left_with_the_refused(self) -> None:
-        plan = JoinPlan("left", errors=True, refused=True)
+        plan = JoinPlan("left", errors=True)
         assert result(plan, ["filter_id", "error"]) == [
             (1, ["x"], None, None),
             (2, [], "b", None),
@@ -66,7 +67,7 @@ class TestRows:
         assert [row[0] for row in rows] == [1, 2, -1, 3, 3]
 
     def test_arrays(self) -> None:
-        plan = JoinPlan("left", "arrays", kept=("mail",), errors=True, refused=True)
+        plan = JoinPlan("left", "arrays", kept=("mail",), errors=True)
         rows = result(plan, ["filter_ids", "mail", "error"])
         assert [row[2:4] for row in rows] == [
             ([], []),
@@ -82,9 +83,22 @@ class TestRows:
     @pytest.mark.parametrize("output", ["rows", "arrays"])
     def test_semi_and_anti(self, output: Any) -> None:
         assert result(JoinPlan("semi", output, ids=False), []) == [(2, []), (3, ["y"])]
-        assert result(JoinPlan("anti", output, ids=False), []) == [(1, ["x"])]
-        refused = JoinPlan("anti", output, ids=False, refused=True)
-        assert result(refused, []) == [(1, ["x"]), (-1, None)]
+        assert result(JoinPlan("anti", output, ids=False), []) == [(1, ["x"]), (-1, None)]
+
+    def test_refused_ones_show_their_errors(self) -> None:
+        plan = JoinPlan("semi", "arrays", ids=False, errors=True)
+        told = "attribute n: -1 is below its minimum 0"
+        expected = [(2, [], None), (-1, None, told), (3, ["y"], None)]
+        assert result(plan, ["error"]) == expected
+
+    def test_structs_of_all_added_columns(self) -> None:
+        plan = JoinPlan("inner", "structs", kept=("mail",))
+        found = [{"filter_id": "a", "mail": None}, {"filter_id": "b", "mail": "b@x"}]
+        assert result(plan, ["found"]) == [(2, [], found[1:]), (3, ["y"], found)]
+
+    def test_flags(self) -> None:
+        rows = result(JoinPlan("left", "flags", ids=False), ["matched"])
+        assert [row[2] for row in rows] == [False, True, False, True]
 
 
 def test_wide_rows_come_in_small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,6 +107,15 @@ def test_wide_rows_come_in_small_pieces(monkeypatch: pytest.MonkeyPatch) -> None
     task = JoinTask(filters, JoinPlan(), ("n", "tags", "filter_id"))
 
     assert [batch.num_rows for batch in task(BATCH)] == [1, 1, 1]
+
+
+def test_without_the_columns_of_the_publications() -> None:
+    filters, _ = compile_filters(FILTERS, SCHEMA, enforced=True)
+    task = JoinTask(filters, JoinPlan("left", "arrays"), ("filter_ids",), carried=False)
+
+    found = pa.Table.from_batches(task(BATCH)).to_pydict()
+
+    assert found == {"filter_ids": [[], ["b"], [], ["a", "b"]]}
 
 
 def test_an_empty_batch_gives_nothing() -> None:

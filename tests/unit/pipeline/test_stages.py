@@ -57,7 +57,7 @@ def test_a_subscriber_gets_a_publication_once() -> None:
     )
     valid = validate(BATCH, SCHEMA)
 
-    found = notify(match(valid, filters.index()), 100 + valid.rows, filters.kept)
+    found = notify(match(valid, filters.parts), 100 + valid.rows, filters.kept)
 
     assert found.schema == NOTIFICATIONS
     assert [tuple(row.values()) for row in found.to_pylist()] == [
@@ -67,9 +67,24 @@ def test_a_subscriber_gets_a_publication_once() -> None:
     ]
 
 
+def test_a_subscriber_gets_a_publication_once_in_whatever_order_its_filters_match() -> None:
+    subscribers = pa.array(["ana", "ana", "ben"])
+    subscriptions = pa.record_batch(
+        [subscribers, pa.array(["s1", "s2", "s1"])], ["subscriber", "subscription_id"]
+    )
+    matches = Matches(np.array([0, 3]), np.array([1, 2, 0], np.int32), range(3))
+
+    found = notify(matches, np.array([5]), subscriptions)
+
+    assert [tuple(row.values()) for row in found.to_pylist()] == [
+        ("ana", 5, ["s1", "s2"]),
+        ("ben", 5, ["s1"]),
+    ]
+
+
 def test_notifications_are_sorted_by_publication_too() -> None:
     filters = compile_subscriptions([Subscription("s", "TRUE", "ana")], SCHEMA)
-    matches = match(validate(BATCH, SCHEMA), filters.index())
+    matches = match(validate(BATCH, SCHEMA), filters.parts)
 
     found = notify(matches, np.array([9, 3]), filters.kept)
 
@@ -78,7 +93,7 @@ def test_notifications_are_sorted_by_publication_too() -> None:
 
 def test_no_matches_are_no_notifications() -> None:
     filters = compile_subscriptions([Subscription("s", "no2 > 500", "ana")], SCHEMA)
-    matches = match(validate(BATCH, SCHEMA), filters.index())
+    matches = match(validate(BATCH, SCHEMA), filters.parts)
     none = Matches(np.zeros(1, np.int64), np.zeros(0, np.int32), [])
 
     assert notify(matches, np.array([0, 1]), filters.kept).num_rows == 0

@@ -21,9 +21,8 @@ from wherecast.language import Filter, PredicateTable, read_filters
 from wherecast.language.reader import Checked, Reader
 from wherecast.language.table_join import joined
 from wherecast.matching.columnar.explain import explain_plan
-from wherecast.matching.columnar.file import map_file, write_file
 from wherecast.matching.columnar.runs import AT_ONCE, Run, due, matches_of, merged, ordered
-from wherecast.matching.columnar.saved import PLANNED, put_together, taken_apart
+from wherecast.matching.columnar.saved import load_run, save_run
 from wherecast.matching.columnar.seen import Seen
 from wherecast.matching.ids import Ids
 from wherecast.matching.matches import Id, Matches
@@ -40,8 +39,6 @@ _COUNTERS = (
     "blocks_leaf_read",
     "entries_checked",
 )
-
-_TYPES: dict[str, type] = {"string": str, "int": int}
 
 
 class ColumnarIndex:
@@ -232,17 +229,13 @@ class ColumnarIndex:
 
     def save(self, path: Path) -> str:
         """Writes all filters as one run; returns the content id of the file."""
-        one = self.compact()
-        if one.snapshot.has_trees:
-            one.snapshot.grown(self._seen.samples)
-        return write_file(path, *taken_apart(one, self._schema), PLANNED)
+        return save_run(self.compact(), self._schema, path, self._seen.samples)
 
     @classmethod
     def load(cls, path: Path) -> tuple["ColumnarIndex", Schema, type]:
         """The index in a file, its schema and the type of its ids; the file is mapped."""
-        figures, arrays, _ = map_file(path)
-        run, schema = put_together(figures, arrays)
-        return cls(schema, [run] if len(run) else []), schema, _TYPES[figures["ids"]]
+        run, schema = load_run(path)
+        return cls(schema, [run] if len(run) else []), schema, str if run.ids.is_text else int
 
     def explain_plan(self) -> str:
         """The groups that the planner chose, in lines of text; builds the trees where needed."""

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from wherecast.language.table import Distances, PredicateTable
 from wherecast.language.vectors import array_of, values_of
 from wherecast.language.write import write
 from wherecast.matching.columnar.cells import Quantisers
+from wherecast.matching.columnar.file import map_file, write_file
 from wherecast.matching.columnar.forest import Forest
 from wherecast.matching.columnar.later import LaterRows
 from wherecast.matching.columnar.predicates import Predicates
@@ -33,7 +35,7 @@ _TABLE = (
     "set_keys",
 )
 _FOREST = tuple(f.name for f in fields(Forest)[1:])
-PLANNED = ("forest.", "cells.")
+_PLANNED = ("forest.", "cells.")
 _CELLS = tuple(f.name for f in fields(Quantisers))
 
 
@@ -51,6 +53,30 @@ class Leaves(Sequence[Any]):
 
     def __getitem__(self, place: Any) -> Any:
         return self._read(self._texts[place].as_py())
+
+
+def save_run(run: Run, schema: Schema, path: Path, seen: Sequence[pa.RecordBatch] = ()) -> str:
+    """Writes a run without hidden filters to a file; returns its content id.
+
+    Args:
+        run: in the order of its ids, so that the same filters give the same content id.
+        schema: what its filters were read with.
+        path: of the file.
+        seen: samples of publications, for the trees that are built now.
+    """
+    if run.snapshot.has_trees:
+        run.snapshot.grown(seen)
+    return write_file(path, *taken_apart(run, schema), _PLANNED)
+
+
+def load_run(path: Path) -> tuple[Run, Schema]:
+    """The run in a file, which is mapped and must stay as it is, and its schema.
+
+    Raises:
+        SnapshotError: the file is missing, damaged, or of a newer format.
+    """
+    figures, arrays, _ = map_file(path)
+    return put_together(figures, arrays)
 
 
 def taken_apart(run: Run, schema: Schema) -> tuple[dict[str, Any], Arrays]:

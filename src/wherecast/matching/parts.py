@@ -1,0 +1,142 @@
+"""Parts: columns of filters, read or mapped from files, that are matched side by side as one.
+
+Unlike an `Index` they never change, so a filter's number stays its place: whoever holds further
+columns of the filters takes them by the numbers that a match gives.
+
+Concurrency: any number of threads may match.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from wherecast.language.table import PredicateTable
+from wherecast.language.vectors import values_of
+from wherecast.matching.columnar.runs import Run, matches_of, merged, ordered
+from wherecast.matching.columnar.saved import load_run, save_run
+from wherecast.matching.columnar.seen import Seen
+from wherecast.matching.ids import Ids
+from wherecast.matching.matches import Matches
+from wherecast.model import Attribute, Schema
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """Filters in a fixed order, some of them perhaps hidden.
+
+    Attributes:
+        schema: what they were read with.
+    """
+
+    schema: Schema
+    _run: Run
+
+    @staticmethod
+    def of(ids: pa.Array, table: PredicateTable, schema: Schema) -> "Part":
+        """The part of filters that were read; ids are distinct, int64 or large_string."""
+        return Part(schema, Run.of(Ids(ids), table))
+
+    @staticmethod
+    def load(path: Path) -> "Part":
+        """The part in a file, which is mapped and must stay as it is.
+
+        Raises:
+            SnapshotError: the file is missing, damaged, or of a newer format.
+        """
+        run, schema = load_run(path)
+        return Part(schema, run)
+
+    def save(self, path: Path) -> str:
+        """Writes the part to a file, whole or not at all; returns its content id."""
+        assert self._run.hidden is None, "hidden filters have no place in a file"
+        return save_run(self._run, self.schema, path)
+
+    def __len__(self) -> int:
+        """All filters, hidden ones included."""
+        return len(self._run.ids)
+
+    @property
+    def ids(self) -> pa.Array:
+        """The ids of all filters, int64 or large_string."""
+        return self._run.ids.array
+
+    @property
+    def hidden(self) -> Ints:
+        """The places of hidden filters."""
+        hidden = self._run.hidden
+        return np.zeros(0, np.int64) if hidden is None else np.flatnonzero(hidden)
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """What the filters name."""
+        return self._run.snapshot.table.attributes
+
+    @property
+    def never(self) -> int:
+        """How many filters can never match."""
+        offsets = self._run.snapshot.table.conjunction_offsets
+        return int(np.count_nonzero(np.diff(offsets) == 0))
+
+    def find(self, ids: pa.Array) -> Ints:
+        """The places of those ids that are here and not hidden."""
+        if self.ids.type != ids.type:
+            return np.zeros(0, np.int64)
+        found = np.flatnonzero(values_of(pc.is_in(self.ids, value_set=ids)))
+        hidden = self._run.hidden
+        return found if hidden is None else found[~hidden[found]]
+
+    def names(self, attribute: str) -> Ints:
+        """The places of the filters that name an attribute in a predicate of its own."""
+        table = self._run.snapshot.table
+        numbers = [n for n, a in enumerate(table.attributes) if a.name == attribute]
+        rows = np.flatnonzero(np.isin(table.attribute, numbers))
+        conjunctions = np.searchsorted(table.predicate_offsets, rows, side="right") - 1
+        filters = np.searchsorted(table.conjunction_offsets, conjunctions, side="right") - 1
+        return np.unique(filters)
+
+    def without(self, places: Ints) -> "Part":
+        """The same part with some more filters hidden."""
+        return replace(self, _run=self._run.without(places))
+
+
+def join_parts(parts: Sequence[Part]) -> tuple[Part, Ints]:
+    """One part with what is not hidden in several of one schema, in the order of the ids.
+
+    Returns:
+        The part, and where each of its filters stood in the parts taken one after the other.
+    """
+    schema = parts[0].schema
+    one = merged([part._run for part in parts], schema)
+    shown = [np.setdiff1d(np.arange(len(part)), part.hidden) for part in parts]
+    starts = np.cumsum([0, *(len(part) for part in parts)])
+    places = np.concatenate([start + own for start, own in zip(starts, shown, strict=False)])
+    order = one.ids.order()
+    if order is None:
+        return Part(schema, one), places
+    return Part(schema, ordered(one, schema)), places[order]
+
+
+class Parts:
+    """Parts side by side; a filter's number is its place in all of them, one after the other."""
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self.parts = tuple(parts)
+        self._runs = tuple(part._run for part in parts)
+        self._seen = Seen()
+
+    def __len__(self) -> int:
+        """The filters that are not hidden."""
+        return sum(len(run) for run in self._runs)
+
+    def match(self, batch: pa.RecordBatch) -> Matches:
+        """The filters that are true on each publication of a valid batch."""
+        samples = self._seen.note(batch)
+        found = [run.match(batch, samples) for run in self._runs]
+        return matches_of(self._runs, found, batch.num_rows)

@@ -1,0 +1,61 @@
+"""Where the blobs of filters are that were compiled but not saved: a directory of this process.
+
+Contract. The directory stays after the process has ended, so that pickled filters can be used by
+another one of this host. It may be removed a week after that; whoever makes a directory removes
+those that are due. The process holds a lock on it while it runs.
+"""
+
+import fcntl
+import os
+import shutil
+import tempfile
+import time
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+from wherecast.model import ConfigError
+from wherecast.places import cache_parents, can_write
+
+_KEPT_S = 7 * 24 * 3600
+_LOCK = ".lock"
+
+
+def own_directory() -> Path:
+    """The directory of this process."""
+    return _made(os.getpid())
+
+
+@cache
+def _made(process: int) -> Path:
+    for parent in cache_parents():
+        home = parent / "filters"
+        if can_write(home):
+            _remove_old(home)
+            directory = Path(tempfile.mkdtemp(prefix=f"{process}-", dir=home))
+            fcntl.flock(os.open(directory / _LOCK, os.O_CREAT | os.O_RDWR), fcntl.LOCK_EX)
+            return directory
+    raise ConfigError("no place for filters: set WHERECAST_CACHE_DIR to a directory to write to")
+
+
+def _remove_old(home: Path) -> None:
+    """Removes the directories of processes that have ended, after a time."""
+    for directory in home.iterdir():
+        with suppress(OSError):  # someone else is quicker
+            old = time.time() - directory.stat().st_mtime > _KEPT_S
+            if old and _is_free(directory / _LOCK):
+                shutil.rmtree(directory)
+
+
+def _is_free(lock: Path) -> bool:
+    try:
+        handle = os.open(lock, os.O_RDWR)
+    except FileNotFoundError:
+        return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(handle)
+    return True

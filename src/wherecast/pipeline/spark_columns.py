@@ -1,0 +1,76 @@
+"""The columns of a Spark DataFrame: what they are called, how wide they are, what can travel."""
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+import pyspark.sql.functions as fn
+from pyspark.sql.types import DataType, StructField, StructType
+
+from wherecast.model import Attribute, Schema
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+_BYTES = {
+    "boolean": 1, "void": 1, "byte": 1, "short": 2, "integer": 4, "float": 4, "date": 4,
+    "string": 32, "binary": 64, "array": 128, "map": 128,
+}  # fmt: skip
+_BYTES_OTHER = 8
+
+
+def numbered(columns: Iterable[StructField]) -> list[StructField]:
+    """The same columns under names that no query trips over, and no two of which are the same."""
+    return [
+        StructField(f"c{place}", column.dataType, column.nullable, column.metadata)
+        for place, column in enumerate(columns)
+    ]
+
+
+def leaf_columns(columns: StructType, needed: Iterable[Attribute]) -> "dict[str, Column]":
+    """The columns, and the fields of structs, that may be one of some attributes, by dotted path.
+
+    They are taken from the columns under their `numbered` names.
+    """
+    wanted = Schema(tuple(needed))
+    return {
+        path: leaf
+        for place, column in enumerate(columns.fields)
+        for path, leaf in _leaves(column.name, column.dataType, fn.col(f"c{place}"))
+        if wanted.find(path) is not None
+    }
+
+
+def _leaves(path: str, type_: DataType, column: "Column") -> "Iterator[tuple[str, Column]]":
+    if not isinstance(type_, StructType):
+        yield path, column
+        return
+    for part in type_.fields:
+        yield from _leaves(f"{path}.{part.name}", part.dataType, column.getField(part.name))
+
+
+def bytes_unneeded(columns: StructType, needed: Iterable[Attribute]) -> int:
+    """How many bytes of a row no filter looks at, about."""
+    wanted = Schema(tuple(needed))
+    return sum(_bytes_unneeded(column.name, column.dataType, wanted) for column in columns.fields)
+
+
+def _bytes_unneeded(path: str, type_: DataType, wanted: Schema) -> int:
+    if isinstance(type_, StructType):
+        parts = type_.fields
+        return sum(_bytes_unneeded(f"{path}.{p.name}", p.dataType, wanted) for p in parts)
+    if wanted.find(path) is not None:
+        return 0
+    return _BYTES.get(type_.typeName().partition("(")[0], _BYTES_OTHER)
+
+
+def stuck(columns: StructType) -> list[str]:
+    """The names of the columns that cannot travel between Spark and Python."""
+    from pyspark.sql.pandas.types import to_arrow_type
+
+    found = []
+    for column in columns.fields:
+        try:
+            to_arrow_type(column.dataType)
+        except Exception:  # noqa: BLE001  # its class differs between versions of Spark
+            found.append(column.name)
+    return found

@@ -1,0 +1,344 @@
+"""Filters as blobs: what is stored of them, and how a process gets at it.
+
+    FilterPart ──store_part──▶ StoredPart ──▶ StoredFilters ──load──▶ LoadedFilters
+                (files)         (names)        (small, picklable)      (mapped files)
+
+A blob's name is the digest of its content, so a name never means two things, and a process that
+has mapped a blob can keep it whatever else changes.
+"""
+
+import json
+import tempfile
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from wherecast.language.vectors import array_of, values_of
+from wherecast.matching import Part
+from wherecast.model import Attribute, Schema
+from wherecast.pipeline.filters import (
+    FilterPart,
+    LoadedFilters,
+    OnBad,
+    ReadFilters,
+    RejectedFilter,
+    assemble,
+    loaded,
+    named_by,
+)
+from wherecast.store.blobs import Blobs
+from wherecast.store.host_cache import blob_name
+
+FORMAT = 1
+counters: Counter[str] = Counter()  # of this process: parts stored, parts mapped, filters loaded
+_LOADED_MAX = 4  # sets of filters that this process keeps
+_PARTS_MAX = 256  # parts that it keeps mapped
+_REJECTED = pa.schema(
+    [("filter", pa.large_string()), ("error", pa.string()), ("position", pa.int64())]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPart:
+    """The blobs of a part.
+
+    Attributes:
+        filters: how many it holds, hidden ones included.
+        never: how many of them can never match.
+        nbytes: the bytes of its index.
+        attributes: what the filters name, each with its type.
+        content: the content id of its index: the same for the same filters.
+        index, texts: blobs.
+        kept: the blob of the further columns, None where there are none.
+        hidden: the blob with the places of hidden filters, None where there are none.
+        hidden_count: how many those are.
+    """
+
+    filters: int
+    never: int
+    nbytes: int
+    attributes: tuple[tuple[str, Any], ...]
+    content: str
+    index: str
+    texts: str
+    kept: str | None = None
+    hidden: str | None = None
+    hidden_count: int = 0
+
+    def __len__(self) -> int:
+        """The filters that are not hidden."""
+        return self.filters - self.hidden_count
+
+    @property
+    def mapped(self) -> tuple[str, ...]:
+        """The blobs that matching needs."""
+        return tuple(name for name in (self.index, self.kept, self.hidden) if name)
+
+    @property
+    def blobs(self) -> tuple[str, ...]:
+        """All blobs."""
+        return (*self.mapped, self.texts)
+
+
+@dataclass(frozen=True)
+class StoredFilters:
+    """Filters by the names of their blobs.
+
+    Attributes:
+        schema: what they were read with.
+        enforced: whether it also decides which publications are good.
+        columns: the id and the further columns, as JSON of Spark's types.
+        id_type: the Arrow type of the ids.
+        parts: where the filters are.
+        rejected: the blob with those that were left out, None where there are none.
+        rejected_count: how many those are.
+    """
+
+    schema: Schema
+    enforced: bool
+    columns: str
+    id_type: str
+    parts: tuple[StoredPart, ...]
+    rejected: str | None = None
+    rejected_count: int = 0
+
+    def __len__(self) -> int:
+        return sum(len(part) for part in self.parts)
+
+    @cached_property
+    def named(self) -> tuple[Attribute, ...]:
+        """The attributes that the filters name."""
+        return named_by([attribute_of(self.schema, *a) for a in p.attributes] for p in self.parts)
+
+    @property
+    def mapped(self) -> tuple[str, ...]:
+        """The blobs that matching needs."""
+        return tuple(name for part in self.parts for name in part.mapped)
+
+    @property
+    def blobs(self) -> tuple[str, ...]:
+        """All blobs."""
+        own = () if self.rejected is None else (self.rejected,)
+        return (*own, *(name for part in self.parts for name in part.blobs))
+
+    def to_json(self) -> str:
+        """The filters as `from_json` reads them."""
+        schema = {"attributes": self.schema.to_dict(), "open": self.schema.open}
+        return json.dumps(
+            {
+                "format": FORMAT,
+                "schema": {**schema, "unsupported": dict(self.schema.unsupported)},
+                "enforced": self.enforced,
+                "columns": json.loads(self.columns),
+                "id_type": self.id_type,
+                "parts": [asdict(part) for part in self.parts],
+                "rejected": self.rejected,
+                "rejected_count": self.rejected_count,
+            },
+            indent=1,
+        )
+
+    @staticmethod
+    def from_json(text: str | bytes) -> "StoredFilters":
+        """The filters in a JSON text that `to_json` wrote."""
+        given = json.loads(text)
+        parts = [
+            StoredPart(**{**part, "attributes": tuple(map(tuple, part["attributes"]))})
+            for part in given["parts"]
+        ]
+        return StoredFilters(
+            schema=schema_of(given["schema"]),
+            enforced=given["enforced"],
+            columns=json.dumps(given["columns"]),
+            id_type=given["id_type"],
+            parts=tuple(parts),
+            rejected=given["rejected"],
+            rejected_count=given["rejected_count"],
+        )
+
+
+def schema_of(given: dict[str, Any]) -> Schema:
+    """The schema of its JSON form."""
+    attributes = given["attributes"]
+    plain = Schema.from_dict(attributes, given["open"]) if attributes else Schema((), given["open"])
+    return Schema(plain.attributes, plain.open, given["unsupported"])
+
+
+def attribute_of(schema: Schema, name: str, type_: Any) -> Attribute:
+    """The declared attribute of that name and type, or an undeclared one."""
+    found = schema.find(name)
+    same = found is not None and (found.name, found.type) == (name, type_)
+    return found if found is not None and same else Attribute(name, type_)
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """Where blobs are put: a folder of a store."""
+
+    blobs: Blobs
+    name: str = "blobs"
+
+    def put(self, path: Path, suffix: str) -> str:
+        """Copies a file in; gives the blob."""
+        name = f"{self.name}/{blob_name(path, suffix)}"
+        self.blobs.put_file(name, path)
+        return name
+
+
+def store_filters(
+    parts: Sequence[ReadFilters], empty: StoredFilters, on_bad: OnBad, folder: Folder
+) -> StoredFilters:
+    """Filters that were read, as one part.
+
+    Args:
+        parts: what was read.
+        empty: how they were read, and their columns.
+        on_bad: what a filter that cannot be used does.
+        folder: where the blobs go.
+
+    Raises:
+        FilterError: with `on_bad="raise"`, the first three bad filters and their count.
+        ConfigError: an id occurs twice.
+    """
+    if not parts:
+        return empty
+    part, rejected = assemble(parts, empty.schema, on_bad)
+    return replace(
+        empty,
+        parts=(store_part(part, folder),) if len(part.part) else (),
+        rejected=store_rejected(rejected, pa.type_for_alias(empty.id_type), folder),
+        rejected_count=len(rejected),
+    )
+
+
+def store_part(given: FilterPart, folder: Folder) -> StoredPart:
+    """Writes a part without hidden filters; builds its index."""
+    counters["parts stored"] += 1
+    part = given.part
+    with _scratch() as scratch:
+        content = part.save(scratch / "index")
+        nbytes = (scratch / "index").stat().st_size
+        index = folder.put(scratch / "index", "index")
+    texts = pa.record_batch([given.texts], ["filter"])
+    return StoredPart(
+        filters=len(part),
+        never=part.never,
+        nbytes=nbytes,
+        attributes=tuple((a.name, a.type) for a in part.attributes),
+        content=content,
+        index=index,
+        texts=put_batch(folder, texts, compressed=True),
+        kept=put_batch(folder, given.kept) if given.kept.num_columns else None,
+    )
+
+
+def with_hidden(stored: StoredPart, hidden: npt.NDArray[np.int64], folder: Folder) -> StoredPart:
+    """The same part with these filters hidden."""
+    batch = pa.record_batch([array_of(hidden)], ["place"])
+    return replace(stored, hidden=put_batch(folder, batch), hidden_count=len(hidden))
+
+
+def store_rejected(
+    rejected: Sequence[RejectedFilter], id_type: pa.DataType, folder: Folder
+) -> str | None:
+    """Writes the filters that were left out; gives the blob."""
+    if not rejected:
+        return None
+    columns = [
+        pa.array([bad.id for bad in rejected], id_type),
+        *(pa.array([getattr(bad, f.name) for bad in rejected], f.type) for f in _REJECTED),
+    ]
+    schema = pa.schema([pa.field("id", id_type), *_REJECTED])
+    return put_batch(folder, pa.RecordBatch.from_arrays(columns, schema=schema), compressed=True)
+
+
+def put_batch(folder: Folder, batch: pa.RecordBatch, compressed: bool = False) -> str:
+    """Writes a batch as an Arrow file; gives the blob."""
+    options = pa.ipc.IpcWriteOptions(compression="zstd" if compressed else None)
+    with _scratch() as scratch:
+        path = scratch / "batch"
+        with pa.ipc.new_file(str(path), batch.schema, options=options) as out:
+            out.write_batch(batch)
+        return folder.put(path, "arrow")
+
+
+def map_batch(path: Path) -> pa.RecordBatch:
+    """The batch in an Arrow file, mapped."""
+    with pa.memory_map(str(path)) as source:
+        return pa.ipc.open_file(source).get_batch(0)
+
+
+@contextmanager
+def _scratch() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="wherecast-") as directory:
+        yield Path(directory)
+
+
+Open = Callable[[str], Path]  # the local file of a blob
+
+_lock = Lock()
+_bases: OrderedDict[str, Part] = OrderedDict()
+_filters: OrderedDict[Any, LoadedFilters] = OrderedDict()
+
+
+def load(stored: StoredFilters, open_blob: Open) -> LoadedFilters:
+    """The filters, mapped; this process keeps the last few.
+
+    Raises:
+        SnapshotError: a blob is missing or damaged.
+    """
+    key = (stored.mapped, stored.enforced, stored.id_type, stored.columns, repr(stored.schema))
+    with _lock:
+        found = _filters.pop(key, None) or _load(stored, open_blob)
+        _keep(_filters, key, found, _LOADED_MAX)
+        return found
+
+
+def _load(stored: StoredFilters, open_blob: Open) -> LoadedFilters:
+    counters["filters loaded"] += 1
+    parts = [load_part(part, open_blob) for part in stored.parts]
+    batches = [map_batch(open_blob(part.kept)) for part in stored.parts if part.kept is not None]
+    kept = batches[0] if batches else pa.RecordBatch.from_arrays([], schema=pa.schema([]))
+    if len(batches) > 1:
+        kept = pa.concat_batches(batches)
+    type_ = pa.type_for_alias(stored.id_type)
+    return loaded(parts, kept, type_, stored.schema, stored.enforced)
+
+
+def load_part(stored: StoredPart, open_blob: Open) -> Part:
+    """The filters of a part, mapped, without its further columns."""
+    part = _bases.pop(stored.index, None)
+    if part is None:
+        counters["parts mapped"] += 1
+        part = Part.load(open_blob(stored.index))
+    _keep(_bases, stored.index, part, _PARTS_MAX)
+    if stored.hidden is None:
+        return part
+    return part.without(values_of(map_batch(open_blob(stored.hidden)).column(0)))
+
+
+def _keep(cache: OrderedDict[Any, Any], key: Any, value: Any, most: int) -> None:
+    cache[key] = value
+    while len(cache) > most:
+        cache.popitem(last=False)
+
+
+def filter_table(stored: StoredPart, open_blob: Open) -> pa.Table:
+    """The ids, the texts and the further columns of what is not hidden in a part."""
+    part = load_part(stored, open_blob)
+    columns = {"id": part.ids, "filter": map_batch(open_blob(stored.texts)).column(0)}
+    if stored.kept is not None:
+        kept = map_batch(open_blob(stored.kept))
+        columns |= dict(zip(kept.schema.names, kept.columns, strict=True))
+    shown = np.setdiff1d(np.arange(len(part)), part.hidden)
+    table = pa.Table.from_arrays(list(columns.values()), list(columns))
+    return table if len(shown) == len(part) else table.take(array_of(shown))
