@@ -1,4 +1,4 @@
-"""What all tests share: Hypothesis profiles and one lazy Spark session for the whole run."""
+"""What all tests share: Hypothesis profiles, one lazy Spark session and one S3 server for all."""
 
 import os
 import sys
@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.s3 import s3  # noqa: F401
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

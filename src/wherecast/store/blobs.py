@@ -15,6 +15,7 @@ from typing import Protocol
 
 from wherecast.model.errors import ConfigError, SnapshotError
 
+SAFE = "they are on paths, s3://, gs:// and abfs://"
 # `word:/…` has a scheme. `word:…` is a path, as file names may have colons.
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):/")
 _NAME = re.compile(r"[^/.\0][^/\0]*(/[^/.\0][^/\0]*)*")
@@ -120,7 +121,15 @@ def open_blobs(uri: str | Path, conditional: bool = False) -> Blobs:
     scheme = scheme_of(uri)
     if scheme in ("", "file"):
         return PosixBlobs(path_of(uri) if scheme else Path(uri))
-    raise ConfigError(f"cannot open {uri}: {scheme}:// is not known")
+    from wherecast.store.object_blobs import LIBRARIES, ObjectBlobs
+
+    if scheme in LIBRARIES:
+        return ObjectBlobs(uri, conditional)
+    if conditional:
+        raise ConfigError(f"cannot use {uri}: two writers are not safe on {scheme}://; {SAFE}")
+    from wherecast.store.arrow_blobs import ArrowBlobs
+
+    return ArrowBlobs(uri)
 
 
 def scheme_of(uri: str) -> str:
@@ -135,6 +144,11 @@ def checked_name(name: str) -> str:
     Raises:
         ConfigError: it cannot; with it a store could be left by `..`, for one.
     """
-    if _NAME.fullmatch(name):
+    if is_name(name):
         return name
     raise ConfigError(f"{name!r} cannot be the name of a blob: parts begin with no dot")
+
+
+def is_name(name: str) -> bool:
+    """Whether a text can be the name of a blob."""
+    return _NAME.fullmatch(name) is not None

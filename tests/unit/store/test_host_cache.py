@@ -33,6 +33,7 @@ path = cache.path("{NAME}", lambda path: path.write_bytes({CONTENT[:10]!r} * 100
 print(len(path.read_bytes()))
 """
 FORKED = multiprocessing.get_context("fork")
+pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 
 
 def write(path: Path) -> None:
