@@ -19,7 +19,8 @@ from typing import Any, Literal
 from hypothesis import strategies as st
 
 from wherecast.model import Attribute, PublicationError, Schema
-from wherecast.model.values import EPOCH, INT_MAX, INT_MIN
+from wherecast.model.times import EPOCH
+from wherecast.model.values import INT_MAX, INT_MIN
 
 RANDOMS = st.randoms(use_true_random=True)  # shrinkable draws reach far fewer cases
 

@@ -22,7 +22,8 @@ from tests.property.strategies import (
 from wherecast.language import Filter
 from wherecast.language.geo import haversine_metres
 from wherecast.model import Attribute, PublicationError, Schema
-from wherecast.model.values import EPOCH, INT_MAX, INT_MIN
+from wherecast.model.times import EPOCH
+from wherecast.model.values import INT_MAX, INT_MIN
 
 Pair = tuple[Schema, str, str, list[dict[str, Any]]]
 

@@ -33,7 +33,7 @@ from wherecast import Index
 from wherecast.columns import arrow_schema
 from wherecast.language import Filter
 from wherecast.model import Schema
-from wherecast.model.values import EPOCH
+from wherecast.model.times import EPOCH
 
 GRAMMAR = Grammar(
     geo=False, int_doubles=False, wide_numbers=False, cased=False, nul=False, bad=False

@@ -20,7 +20,7 @@ from wherecast.cli import demo_air, screen
 from wherecast.cli.explain import verdicts
 from wherecast.language import Filter
 from wherecast.model import Subscription, format_time
-from wherecast.model.values import time_micros
+from wherecast.model.times import time_micros
 from wherecast.pipeline.stages import DeadLetter
 
 _LATEST = 3  # notifications shown in a list, the last of them explained

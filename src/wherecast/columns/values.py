@@ -11,7 +11,7 @@ from wherecast.columns.domains import inside, settled
 from wherecast.columns.schema import ARROW_TYPES, OPEN_TYPE
 from wherecast.model.errors import Problem, PublicationError
 from wherecast.model.schema import Attribute
-from wherecast.model.values import parse_time
+from wherecast.model.times import parse_time
 
 
 def column_of(attribute: Attribute, values: Sequence[object]) -> Column:

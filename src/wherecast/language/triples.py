@@ -28,7 +28,8 @@ from wherecast.language.patterns import check_pattern
 from wherecast.language.resolve import resolve
 from wherecast.model import FilterError, Limits, Schema, Type, format_time
 from wherecast.model.names import did_you_mean
-from wherecast.model.values import describe, time_micros
+from wherecast.model.times import time_micros
+from wherecast.model.values import describe
 
 Form = Literal["compare", "between", "in", "not in", "pattern", "present", "missing"]
 

@@ -14,7 +14,8 @@ from wherecast.model.limits import DEFAULT_LIMITS, Limits
 from wherecast.model.publication import Publication
 from wherecast.model.schema import Attribute, Schema
 from wherecast.model.subscription import Subscription
-from wherecast.model.values import Type, Value, canonical, format_time, parse_time
+from wherecast.model.times import format_time, parse_time
+from wherecast.model.values import Type, Value, canonical
 
 __all__ = [
     "DEFAULT_LIMITS",

@@ -11,7 +11,8 @@ from wherecast.model.durations import format_duration, parse_duration
 from wherecast.model.errors import ConfigError, Problem, PublicationError
 from wherecast.model.limits import DEFAULT_LIMITS, Limits
 from wherecast.model.names import did_you_mean
-from wherecast.model.values import EPOCH, describe, format_time, parse_time, time_micros
+from wherecast.model.times import EPOCH, format_time, parse_time, time_micros
+from wherecast.model.values import describe
 
 _KEYS = ("attributes", "id", "payload", "valid_for", "published_at")
 _ID_CHARACTERS_MAX = 256

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from wherecast.columns.schema import is_open_field
 from wherecast.model import ConfigError, format_time
-from wherecast.model.values import time_micros
+from wherecast.model.times import time_micros
 from wherecast.pipeline.files.publications import known_suffix
 
 
