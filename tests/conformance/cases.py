@@ -71,7 +71,7 @@ class CaseFile:
 
     def has_domains(self) -> bool:
         """Whether an attribute declares more than its type."""
-        return any(isinstance(declared, dict) for declared in self.attributes.values())
+        return any(attribute.has_domain for attribute in self.schema())
 
     def cases_for(self, runner: str) -> list[Case]:
         """The cases that apply to a runner."""

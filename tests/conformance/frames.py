@@ -1,6 +1,7 @@
 """The publications of a conformance file as a Spark DataFrame: nested names become structs."""
 
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -25,15 +26,23 @@ def publications_table(file: CaseFile, cases: list[Case]) -> pa.Table:
     """All publications of some cases, with the numbers of their case and row in it."""
     tree: Tree = {"case_number": pa.int64(), "row_number": pa.int64()}
     for name, declared in file.attributes.items():
-        type_ = TYPES[declared if isinstance(declared, str) else declared["type"]]
         *parents, leaf = name.split(".")
-        _descend(tree, parents)[leaf] = type_
+        _descend(tree, parents)[leaf] = _type(declared)
     rows = [
         _row(publication, tree) | {"case_number": case_number, "row_number": row_number}
         for case_number, case in enumerate(cases)
         for row_number, publication in enumerate(case.publications)
     ]
     return pa.Table.from_pylist(rows, schema=pa.schema(_fields(tree)))
+
+
+def _type(declared: Any) -> pa.DataType:
+    """The type of the column of an attribute."""
+    if isinstance(declared, str):
+        return TYPES[declared]
+    if declared["type"] == "decimal":
+        return pa.decimal128(18, declared["scale"])
+    return TYPES[declared["type"]]
 
 
 def publications_frame(spark: "SparkSession", file: CaseFile, cases: list[Case]) -> "DataFrame":
@@ -80,6 +89,8 @@ def _value(value: Any, type_: "pa.DataType | Tree") -> Any:
     if type_ == TYPES["timestamp"]:
         moment = datetime.fromisoformat(value)
         return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    if isinstance(type_, pa.Decimal128Type):
+        return Decimal(str(value))
     if type_ == TYPES["int"]:
         return int(value)
     return value

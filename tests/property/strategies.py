@@ -16,15 +16,18 @@ from math import inf, nan, nextafter
 from random import Random
 from typing import Any, Literal
 
+import pyarrow as pa
 from hypothesis import strategies as st
 
 from wherecast.model import Attribute, PublicationError, Schema
+from wherecast.model.decimals import UNITS_MAX, decimal_of
 from wherecast.model.times import EPOCH
 from wherecast.model.values import INT_MAX, INT_MIN
 
 RANDOMS = st.randoms(use_true_random=True)  # shrinkable draws reach far fewer cases
 
 INTS = [0, 1, 2, 3, 5, -1, -4, 2**53, 2**53 + 1, -(2**53) - 1, INT_MAX, INT_MAX - 1, INT_MIN]
+UNITS = [0, 1, 2, 3, 5, -1, -4, 150, 1234, -25_000, 10**15, 10**18 - 1, 1 - 10**18]
 FLOATS = [
     0.0, 0.1, 0.3, 0.1 + 0.2, 1.0, 1.5, -2.5, 5.0, 2.0**53, 1e300, 5e-324, 1.7976931348623157e308,
 ]  # fmt: skip
@@ -83,6 +86,7 @@ class Grammar:
     nul: bool = True
     pairs: bool = True  # two attributes compared
     bad: bool = False  # constants that are refused
+    decimals: bool = True
     spellings: bool = True  # our own names of functions besides Spark's
     names: tuple[str, ...] = tuple(NAMES)
 
@@ -117,11 +121,13 @@ Template = tuple[Piece, ...]
 def make_schema(rng: Random, grammar: Grammar = EVERYTHING, domains: bool = False) -> Schema:
     """A schema of a few attributes; with `domains` some of them declare one."""
     names = rng.sample(grammar.names, rng.randint(2, 5))
-    return Schema(tuple(_attribute(rng, name, domains) for name in names))
+    return Schema(tuple(_attribute(rng, name, domains, grammar) for name in names))
 
 
-def _attribute(rng: Random, name: str, domains: bool) -> Attribute:
+def _attribute(rng: Random, name: str, domains: bool, grammar: Grammar) -> Attribute:
     kind = rng.choice(["int", "float", "string", "int", "float", "bool", "timestamp"])
+    if kind == "int" and grammar.decimals and rng.random() < 0.4:
+        return _decimal(rng, name, domains)
     if not domains or rng.random() < 0.3:
         return Attribute(name, kind)
     if kind == "string":
@@ -137,6 +143,15 @@ def _attribute(rng: Random, name: str, domains: bool) -> Attribute:
     return Attribute(name, kind)
 
 
+def _decimal(rng: Random, name: str, domains: bool) -> Attribute:
+    scale = rng.choice([1, 2, 2, 6, 18])
+    if not domains or rng.random() < 0.3:
+        return Attribute(name, "int", scale=scale)
+    low, high = rng.choice([(None, None), (0, None), (None, 150), (-4, 1234), (1, 1)])
+    step = rng.choice([None, Decimal(1), Decimal(3)])
+    return Attribute(name, "int", low, high, step, scale=scale)
+
+
 # ---- publications
 
 
@@ -146,10 +161,11 @@ def make_row(rng: Random, schema: Schema, grammar: Grammar = EVERYTHING) -> dict
     for attribute in schema:
         if rng.random() < 0.2:
             continue
-        value = _value(rng, attribute.type, grammar)
+        value = _value(rng, attribute, grammar)
         if attribute.values is not None and rng.random() < 0.9:
             value = rng.choice(attribute.values)
         given = EPOCH + timedelta(microseconds=value) if attribute.type == "timestamp" else value
+        given = decimal_of(value, attribute.scale) if attribute.scale else given
         try:
             row |= schema.read({attribute.name: given})
         except PublicationError:  # outside its domain
@@ -157,7 +173,20 @@ def make_row(rng: Random, schema: Schema, grammar: Grammar = EVERYTHING) -> dict
     return row
 
 
-def _value(rng: Random, kind: str, grammar: Grammar) -> Any:
+def typed_column(rows: Sequence[dict[str, Any]], field: pa.Field) -> pa.Array:
+    """An attribute of canonical rows as a column of its type."""
+    values = [row.get(field.name) for row in rows]
+    if pa.types.is_timestamp(field.type):
+        return pa.array(values, pa.int64()).cast(field.type)
+    if pa.types.is_decimal(field.type):
+        values = [None if v is None else decimal_of(v, field.type.scale) for v in values]
+    return pa.array(values, field.type)
+
+
+def _value(rng: Random, attribute: Attribute, grammar: Grammar) -> Any:
+    kind = attribute.type
+    if attribute.scale:
+        return min(UNITS_MAX, max(-UNITS_MAX, rng.choice(UNITS) + rng.choice([0, 0, 1, -1])))
     if kind == "int":
         return min(INT_MAX, max(INT_MIN, rng.choice(INTS) + rng.choice([0, 0, 1, -1])))
     if kind == "float":
@@ -315,7 +344,7 @@ def _fixed(rng: Random, _s: Schema, _a: Attribute, _g: Grammar) -> Template:
 
 
 def _distance(rng: Random, schema: Schema, attribute: Attribute, grammar: Grammar) -> Template:
-    places = [a for a in schema if a.type in ("int", "float")]
+    places = [a for a in schema if a.kind in ("int", "float")]
     if not places:
         return _comparison(rng, schema, attribute, grammar)
     latitude, longitude = rng.choice(places), rng.choice(places)
@@ -368,12 +397,13 @@ def make_constant(rng: Random, slot: Slot, grammar: Grammar) -> Constant:
         return Constant(rng.choice([str(value).upper(), str(value).lower()]), value)
     if kind == "timestamp":
         return _time(rng)
-    return _number(rng, kind, grammar)
+    return _number(rng, slot.attribute, grammar)
 
 
-def _number(rng: Random, kind: str, grammar: Grammar) -> Constant:
-    if kind == "int":
-        texts = [str(number) for number in INTS[:7]] * 2 + [str(number) for number in INTS]
+def _number(rng: Random, attribute: Attribute, grammar: Grammar) -> Constant:
+    if attribute.type == "int":
+        own = INTS if not attribute.scale else UNITS
+        texts = [_written(number, attribute) for number in own[:7] * 2 + own]
         texts += INT_TEXTS
         texts += INT_DOUBLES if grammar.int_doubles else []
         texts += INT_WIDE if grammar.wide_numbers else []
@@ -381,6 +411,10 @@ def _number(rng: Random, kind: str, grammar: Grammar) -> Constant:
         texts = [repr(number) for number in FLOATS] * 2 + FLOAT_TEXTS
     text = rng.choice(texts)
     return Constant(text, Decimal(text))
+
+
+def _written(number: int, attribute: Attribute) -> str:
+    return format(decimal_of(number, attribute.scale), "f")
 
 
 def _time(rng: Random) -> Constant:

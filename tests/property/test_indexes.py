@@ -15,6 +15,7 @@ from tests.property.strategies import (
     make_row,
     make_schema,
     make_template,
+    typed_column,
 )
 from tests.ways import take
 from wherecast import Index, Schema
@@ -41,13 +42,8 @@ def inside(row: dict[str, Any], schema: Schema) -> dict[str, Any]:
 
 
 def table_of(schema: Schema, rows: list[dict[str, Any]]) -> pa.Table:
-    columns = [
-        pa.array([row.get(f.name) for row in rows], pa.int64()).cast(f.type)
-        if pa.types.is_timestamp(f.type)
-        else pa.array([row.get(f.name) for row in rows], f.type)
-        for f in arrow_schema(schema)
-    ]
-    return pa.table(columns, schema=arrow_schema(schema))
+    fields = arrow_schema(schema)
+    return pa.table([typed_column(rows, field) for field in fields], schema=fields)
 
 
 def assert_same(case: Case, kind: str) -> None:

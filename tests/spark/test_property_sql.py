@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
-from tests.property.strategies import Grammar, fill, make_row, make_schema, make_template
+from tests.property.strategies import (
+    Grammar,
+    fill,
+    make_row,
+    make_schema,
+    make_template,
+    typed_column,
+)
 from wherecast import Filter, Index, Schema
 from wherecast.columns import arrow_schema
 
@@ -44,9 +51,7 @@ def nested(schema: Schema, rows: list[dict[str, Any]]) -> pa.Table:
     """Canonical rows as a table; dotted names become structs."""
     columns: dict[str, Any] = {}
     for field in arrow_schema(schema):
-        values = [row.get(field.name) for row in rows]
-        is_time = pa.types.is_timestamp(field.type)
-        array = pa.array(values, pa.int64() if is_time else field.type).cast(field.type)
+        array = typed_column(rows, field)
         inner = columns
         *parents, leaf = field.name.split(".")
         for part in parents:

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from wherecast.columns.casts import cast_column, open_type
 from wherecast.columns.decoded import Column, Decoded, assemble
-from wherecast.columns.schema import ARROW_TYPES
+from wherecast.columns.schema import ARROW_TYPES, arrow_type
 from wherecast.columns.sources import Leaf, Source, source_of
 from wherecast.columns.values import column_of, open_column, struct_of
 from wherecast.model.errors import Problem, SchemaError
@@ -53,7 +53,7 @@ def _refuse_structs(source: Source, schema: Schema) -> None:
     for path, kind in source.structs.items():
         attribute = schema.find(path)
         if attribute is not None:
-            text = f"column {path} is {kind}, which cannot be the {attribute.type} attribute"
+            text = f"column {path} is {kind}, which cannot be the {attribute.kind} attribute"
             raise SchemaError([Problem("wrong_type", f"{text} {attribute.name}", attribute.name)])
 
 
@@ -90,7 +90,7 @@ def _only(name: str, leaves: list[Leaf]) -> Leaf:
 def _declared(attribute: Attribute, leaf: Leaf | None, length: int) -> Column:
     """The column of a declared attribute."""
     if leaf is None:
-        return Column(pa.nulls(length, ARROW_TYPES[attribute.type]))
+        return Column(pa.nulls(length, arrow_type(attribute)))
     if isinstance(leaf.values, list):
         return column_of(attribute, leaf.values)
     return cast_column(attribute, leaf.path, leaf.values)

@@ -2,7 +2,8 @@
 
 | attribute | accepted columns |
 |---|---|
-| int | integers of any width; floats, where each value is a whole number and exact |
+| int | integers of any width; floats and decimals, where each value is a whole number and exact |
+| decimal | decimals, integers and floats of any width, where each value is exact in its scale |
 | float | floats and integers of any width; an integer becomes the nearest double |
 | bool | bool |
 | string | string, large_string, string_view |
@@ -10,7 +11,7 @@
   microseconds; strings with ISO 8601 times |
 
 Each also as a dictionary or run-end encoded column. A value that does not fit makes its row a bad
-one; a column of another type (decimals, dates, lists, …) is a `SchemaError`.
+one; a column of another type (dates, lists, …) is a `SchemaError`.
 """
 
 from collections.abc import Callable
@@ -21,10 +22,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as kinds
 
+from wherecast.columns.decimals import units_of_numbers
 from wherecast.columns.decoded import Column
 from wherecast.columns.domains import inside, masked, settled
+from wherecast.columns.held import typed
 from wherecast.columns.schema import ARROW_TYPES
 from wherecast.columns.values import column_of, too_large
+from wherecast.language.vectors import values_of
 from wherecast.model.errors import Problem, PublicationError, SchemaError
 from wherecast.model.schema import Attribute
 from wherecast.model.values import INT_MAX, Type
@@ -46,14 +50,14 @@ def cast_column(attribute: Attribute, name: str, values: pa.ChunkedArray) -> Col
         PublicationError: the column is damaged, or too large.
     """
     array = plain_array(name, values)
-    reader = _reader(attribute.type, array.type)
+    reader = _reader(attribute, array.type)
     if reader is None:
-        text = f"column {name} is {values.type}, which cannot be the {attribute.type} attribute"
+        text = f"column {name} is {values.type}, which cannot be the {attribute.kind} attribute"
         raise SchemaError([Problem("wrong_type", f"{text} {attribute.name}", attribute.name)])
     # Types first, on an attribute without a domain; the domain is looked at below.
-    typed = reader(Attribute(attribute.name, attribute.type), array)
-    judged = inside(attribute, typed.array)
-    return Column(judged.array, typed.problems + judged.problems)
+    found = reader(attribute.plain(), array)
+    judged = inside(attribute, found.array)
+    return typed(attribute, Column(judged.array, found.problems + judged.problems))
 
 
 def open_type(type_: pa.DataType) -> Type | None:
@@ -100,11 +104,16 @@ def _without_encoding(array: pa.Array) -> pa.Array:
     return array.cast(pa.string()) if kinds.is_string_view(array.type) else array
 
 
-def _reader(type_: Type, arrow: pa.DataType) -> Callable[[Attribute, pa.Array], Column] | None:
+def _reader(
+    attribute: Attribute, arrow: pa.DataType
+) -> Callable[[Attribute, pa.Array], Column] | None:
     """What makes a column of an Arrow type one of an attribute type, if anything does."""
     if kinds.is_null(arrow):
         return _cast
-    match type_:
+    is_number = kinds.is_decimal(arrow) or kinds.is_integer(arrow) or kinds.is_floating(arrow)
+    if kinds.is_decimal(arrow) or attribute.scale:
+        return _decimals if attribute.type == "int" and is_number else None
+    match attribute.type:
         case "int" if kinds.is_integer(arrow):
             return _unsigned if kinds.is_uint64(arrow) else _cast
         case "int" if kinds.is_floating(arrow):
@@ -154,6 +163,20 @@ def _picked(attribute: Attribute, array: pa.Array, odd: npt.NDArray[np.bool_]) -
     missing = ints.is_null().to_numpy(zero_copy_only=False)
     missing[list(good)] = False
     return Column(masked(attribute, values, missing), tuple(problems))
+
+
+def _decimals(attribute: Attribute, array: pa.Array) -> Column:
+    """Numbers as units of the attribute's scale, where that is exact."""
+    units, exact = units_of_numbers(array, attribute.scale)
+    missing = values_of(array.is_null())
+    rows = np.flatnonzero(~exact & ~missing).tolist()
+    good, problems = settled(attribute, ((row, array[row].as_py()) for row in rows))
+    if rows:
+        units = units.copy()
+        units[list(good)] = list(good.values())
+        missing = missing.copy()
+        missing[[row for row, _ in problems]] = True
+    return Column(masked(attribute, units, missing), tuple(problems))
 
 
 def _texts(attribute: Attribute, array: pa.Array) -> Column:

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from wherecast.columns.decoded import Column, Placed
 from wherecast.columns.schema import ARROW_TYPES
 from wherecast.language.vectors import array_of, filled, values_of
+from wherecast.model.decimals import decimal_of
 from wherecast.model.errors import Problem
 from wherecast.model.schema import Attribute
 from wherecast.model.values import INT_MAX, INT_MIN, Value, ValueProblem, canonical, describe
@@ -51,7 +52,7 @@ def checked(attribute: Attribute, value: object) -> Value:
 
 def _no_value(attribute: Attribute, value: object) -> ValueProblem:
     return ValueProblem(
-        "wrong_type", f"needs a value of type {attribute.type}, not {describe(value)}"
+        "wrong_type", f"needs a value of type {attribute.kind}, not {describe(value)}"
     )
 
 
@@ -115,7 +116,7 @@ def _judged(
 ) -> Column:
     """The column of `values`, with the suspects of `array` settled one by one."""
     rows = np.flatnonzero(suspect).tolist()
-    good, problems = settled(attribute, ((row, array[row].as_py()) for row in rows))
+    good, problems = settled(attribute, ((row, _given(attribute, array[row])) for row in rows))
     if attribute.grid is None and not problems:
         return Column(array)
     values = values.copy()
@@ -125,6 +126,12 @@ def _judged(
         missing |= values_of(array.is_null())
     missing[[row for row, _ in problems]] = True
     return Column(masked(attribute, values, missing), tuple(problems))
+
+
+def _given(attribute: Attribute, held: pa.Scalar) -> object:
+    """The value that the scalar rule takes, from one that is held."""
+    value = held.as_py()
+    return decimal_of(value, attribute.scale) if attribute.scale else value
 
 
 def masked(

@@ -13,7 +13,8 @@ from typing import Any
 import pyarrow as pa
 
 from wherecast.columns.decoded import Column, Decoded, Placed, assemble
-from wherecast.columns.schema import ARROW_TYPES, is_open_field
+from wherecast.columns.held import held
+from wherecast.columns.schema import arrow_type, is_open_field
 from wherecast.columns.values import column_of, open_column
 from wherecast.model.errors import Problem
 from wherecast.model.limits import DEFAULT_LIMITS, Limits
@@ -73,7 +74,7 @@ def _column(attribute: Attribute, flats: list[dict[str, Any]], present: set[str]
     """The column of a declared attribute."""
     name = attribute.name
     if name not in present:
-        return Column(pa.nulls(len(flats), ARROW_TYPES[attribute.type]))
+        return Column(pa.nulls(len(flats), arrow_type(attribute)))
     return column_of(attribute, [flat.get(name) for flat in flats])
 
 
@@ -258,8 +259,7 @@ def rows_of(batch: pa.RecordBatch, schema: Schema) -> list[dict[str, Value]]:
         if is_open_field(field):
             parts = array.flatten()
         elif field.name in schema.positions:
-            stamps = pa.types.is_timestamp(field.type)
-            parts = [array.cast(pa.int64())] if stamps else [array]
+            parts = [held(array)]
         else:
             continue
         for part in parts:

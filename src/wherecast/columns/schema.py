@@ -2,7 +2,8 @@
 
 import pyarrow as pa
 
-from wherecast.model.schema import Schema
+from wherecast.model.decimals import PRECISION_MAX
+from wherecast.model.schema import Attribute, Schema
 from wherecast.model.values import Type
 
 TIMESTAMP = pa.timestamp("us", tz="UTC")
@@ -14,6 +15,8 @@ ARROW_TYPES: dict[Type, pa.DataType] = {
     "timestamp": TIMESTAMP,
 }
 
+"""The types in which values are held: of a decimal, its units."""
+
 OPEN_TYPE = pa.struct(
     [("number", ARROW_TYPES["float"]), ("text", ARROW_TYPES["string"]), ("truth", pa.bool_())]
 )
@@ -22,13 +25,20 @@ OPEN_TYPE = pa.struct(
 _OPEN_MARK = {b"wherecast.open": b"1"}
 
 
+def arrow_type(attribute: Attribute) -> pa.DataType:
+    """The type of an attribute's column in a batch."""
+    if attribute.scale:
+        return pa.decimal128(PRECISION_MAX, attribute.scale)
+    return ARROW_TYPES[attribute.type]
+
+
 def arrow_schema(schema: Schema) -> pa.Schema:
     """The Arrow schema of a batch: the declared attributes in the order of the schema.
 
     A batch of an open schema has further columns after these, one per undeclared attribute
     (`open_field`), sorted by name.
     """
-    return pa.schema([pa.field(a.name, ARROW_TYPES[a.type]) for a in schema])
+    return pa.schema([pa.field(a.name, arrow_type(a)) for a in schema])
 
 
 def open_field(name: str) -> pa.Field:

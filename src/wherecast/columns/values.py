@@ -6,9 +6,12 @@ from types import NoneType
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from wherecast.columns.decimals import units_of_numbers
 from wherecast.columns.decoded import Column
-from wherecast.columns.domains import inside, settled
-from wherecast.columns.schema import ARROW_TYPES, OPEN_TYPE
+from wherecast.columns.domains import inside, masked, settled
+from wherecast.columns.held import typed
+from wherecast.columns.schema import ARROW_TYPES, OPEN_TYPE, arrow_type
+from wherecast.language.vectors import values_of
 from wherecast.model.errors import Problem, PublicationError
 from wherecast.model.schema import Attribute
 from wherecast.model.times import parse_time
@@ -18,15 +21,18 @@ def column_of(attribute: Attribute, values: Sequence[object]) -> Column:
     """The column of an attribute; None is missing, what it cannot take has a verdict."""
     kinds = set(map(type, values)) - {NoneType}
     if not kinds:
-        return Column(pa.nulls(len(values), ARROW_TYPES[attribute.type]))
+        return Column(pa.nulls(len(values), arrow_type(attribute)))
     array = _whole(attribute, values, kinds)
-    return _one_by_one(attribute, values) if array is None else inside(attribute, array)
+    column = _one_by_one(attribute, values) if array is None else inside(attribute, array)
+    return typed(attribute, column)
 
 
 def _whole(attribute: Attribute, values: Sequence[object], kinds: set[type]) -> pa.Array | None:
     """The typed column of values of the usual types, None where one of them does not fit."""
     try:
         match attribute.type:
+            case "int" if attribute.scale:
+                return _units(attribute, values, kinds)
             case "int" if kinds == {int}:
                 return pa.array(values, pa.int64())
             case "float" if kinds == {float}:
@@ -43,6 +49,16 @@ def _whole(attribute: Attribute, values: Sequence[object], kinds: set[type]) -> 
     except (ValueError, OverflowError):  # one by one, each bad value gets its verdict
         pass
     return None
+
+
+def _units(attribute: Attribute, values: Sequence[object], kinds: set[type]) -> pa.Array | None:
+    """The units of ints or of floats, None where one of them is not exact."""
+    if kinds not in ({int}, {float}):
+        return None
+    numbers = pa.array(values, pa.int64() if kinds == {int} else pa.float64(), from_pandas=False)
+    units, exact = units_of_numbers(numbers, attribute.scale)
+    missing = values_of(numbers.is_null())
+    return masked(attribute, units, missing) if (exact | missing).all() else None
 
 
 def _times(values: Sequence[object]) -> pa.Array:

@@ -108,7 +108,7 @@ class Binder:
         type_ = "string" if fold else _UNDECLARED.get(word.kind if word else "string", "string")
         attribute = self.attribute(tree, type_)
         if fold and attribute.type != "string":
-            raise FilterError(f"{fold} needs a string, {attribute.name} is {attribute.type}",
+            raise FilterError(f"{fold} needs a string, {attribute.name} is {attribute.kind}",
                               position_of(tree), code="wrong_type")  # fmt: skip
         return attribute, fold
 
@@ -140,7 +140,7 @@ class Binder:
         numbers = ("int", "float")
         if first.type != second.type and not (first.type in numbers and second.type in numbers):
             message = (
-                f"{first.name} is {first.type} and {second.name} is {second.type}:"
+                f"{first.name} is {first.kind} and {second.name} is {second.kind}:"
                 f" they cannot be compared"
             )
             raise FilterError(message, position_of(right), code="wrong_type")
@@ -158,9 +158,10 @@ class Binder:
             raise FilterError(message, position_of(tree), hint)
         latitude, longitude = (self.attribute(part, "float") for part in call.expressions[:2])
         for attribute, part in ((latitude, call.expressions[0]), (longitude, call.expressions[1])):
-            if attribute.type not in ("int", "float"):
-                message = f"geo_distance needs a number, {attribute.name} is {attribute.type}"
-                raise FilterError(message, position_of(part), code="wrong_type")
+            if attribute.kind not in ("int", "float"):
+                message = f"geo_distance needs a number, {attribute.name} is {attribute.kind}"
+                cast = "cast the column to double" if attribute.scale else None
+                raise FilterError(message, position_of(part), cast, "wrong_type")
         free = Attribute("geo_distance", "float")
         words = [word_of(part) for part in call.expressions[2:]]
         if any(point is None or point.kind != "number" for point in words):
@@ -257,7 +258,7 @@ class Binder:
     def _boolean(self, tree: exp.Expression) -> Attribute:
         attribute = self.attribute(tree, "bool")
         if attribute.type != "bool":
-            message = f"{attribute.name} is {attribute.type}, which is not a condition by itself"
+            message = f"{attribute.name} is {attribute.kind}, which is not a condition by itself"
             raise FilterError(
                 message, position_of(tree), "compare it with a constant", "wrong_type"
             )

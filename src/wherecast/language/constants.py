@@ -8,6 +8,7 @@ from typing import Literal
 
 from wherecast.language.expression import Constant
 from wherecast.model import Attribute, FilterError, parse_time
+from wherecast.model.decimals import shifted
 from wherecast.model.values import is_text
 
 LiteralKind = Literal["number", "string", "bool", "null", "time", "date"]
@@ -70,7 +71,7 @@ def read_constant(attribute: Attribute, word: Word) -> Constant:
         return word.text
     if attribute.type == "bool":
         return word.text == "true"
-    exact = number(word)
+    exact = shifted(number(word), attribute.scale)
     if attribute.grid is not None:
         try:
             return attribute.grid.round(exact)
@@ -105,7 +106,7 @@ def check_text(
         FilterError: the attribute or the constant is no string.
     """
     if attribute.type != "string":
-        message = f"{what} needs a string attribute, {attribute.name} is {attribute.type}"
+        message = f"{what} needs a string attribute, {attribute.name} is {attribute.kind}"
         raise FilterError(message, word.position, code="wrong_type")
     if word.kind != "string":
         raise mismatch(attribute, word)

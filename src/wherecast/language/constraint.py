@@ -21,7 +21,7 @@ from wherecast.language.expression import (
 )
 from wherecast.language.keys import RANGES, bounds, value_of
 from wherecast.language.patterns import plain_form
-from wherecast.language.write import write
+from wherecast.language.write import literal, write
 from wherecast.model import Attribute, Type
 
 Key = int | str
@@ -273,7 +273,8 @@ def describe(constraint: Constraint) -> str:
         return f"{name} is missing"
 
     def show(key: Key) -> str:
-        return repr(key if isinstance(key, str) else value_of(constraint.attribute.type, key))
+        value = key if isinstance(key, str) else value_of(constraint.attribute.type, key)
+        return literal(constraint.attribute, value) if constraint.attribute.scale else repr(value)
 
     if constraint.values is not None:
         return f"{name} in {{{', '.join(show(v) for v in constraint.values)}}}"

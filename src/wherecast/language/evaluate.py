@@ -119,8 +119,10 @@ def _compared(leaf: Compared, row: Row) -> Verdict:
     left, right = seen(leaf.left, row), seen(leaf.right, row)
     if left is None or right is None:
         return None
-    if {leaf.left.type, leaf.right.type} == {"int", "float"}:
-        left, right = float(left), float(right)  # as Spark widens a bigint
+    if {leaf.left.type, leaf.right.type} == {"int", "float"}:  # as Spark widens them
+        left, right = left / 10**leaf.left.scale, right / 10**leaf.right.scale
+    elif leaf.left.scale != leaf.right.scale:
+        left, right = left * 10**leaf.right.scale, right * 10**leaf.left.scale
     return COMPARISONS[leaf.operator](left, right)
 
 

@@ -23,6 +23,7 @@ from wherecast.language.keys import float_keys
 from wherecast.language.literals import Literals
 from wherecast.language.patterns import check_pattern
 from wherecast.language.table_builder import TableBuilder
+from wherecast.language.units import units_of
 from wherecast.language.vectors import texts_of, values_of
 from wherecast.model import Attribute, FilterError, Limits, parse_time
 
@@ -96,6 +97,8 @@ class Columns:
 
     def keys(self, attribute: Attribute, slot: Any) -> Ints:
         """The keys of a slot beside an attribute that is no string."""
+        if attribute.scale:
+            return self._units(attribute, slot)
         if attribute.grid is not None:
             return self._grid_keys(attribute, slot)
         if attribute.type == "float":
@@ -108,6 +111,15 @@ class Columns:
             exact = self._literals.floats[places] == whole.astype(np.float64)
             self.require(exact)
         return -whole if slot.negative else whole
+
+    def _units(self, attribute: Attribute, slot: Slot) -> Ints:
+        """The units of constants beside a decimal, where they are whole."""
+        if attribute.grid is not None:
+            raise Unfit
+        places = self._places(slot)
+        units, sure = units_of(self._literals.floats[places], attribute.scale)
+        self.require(sure & (self._literals.lengths[places] <= _EXACT_DIGITS))
+        return -units if slot.negative else units
 
     def _grid_keys(self, attribute: Attribute, slot: Slot) -> Ints:
         """The keys of constants rounded to the attribute's step, each distinct one once."""

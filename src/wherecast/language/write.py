@@ -20,6 +20,7 @@ from wherecast.language.expression import (
     Truth,
 )
 from wherecast.model import Attribute, format_time
+from wherecast.model.decimals import decimal_of, decimal_text
 
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _WORDS = frozenset(
@@ -118,6 +119,8 @@ def literal(attribute: Attribute, value: Constant) -> str:
     if attribute.type == "timestamp":
         assert isinstance(value, int)
         return f"TIMESTAMP '{format_time(value)}'"
+    if attribute.scale and isinstance(value, int | Decimal):
+        return decimal_text(decimal_of(value, attribute.scale))
     return format(value, "f") if isinstance(value, Decimal) else repr(value)
 
 

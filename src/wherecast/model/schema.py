@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from wherecast.model.decimals import decimal_of
 from wherecast.model.errors import Problem, PublicationError
 from wherecast.model.limits import DEFAULT_LIMITS, Limits
 from wherecast.model.names import did_you_mean, folded
@@ -18,7 +19,18 @@ _HINTS_MAX = 20  # per publication, since finding the nearest name is costly
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """A named, typed attribute with its domain, if it declares one."""
+    """A named, typed attribute with its domain, if it declares one.
+
+    Attributes:
+        name: dotted where it is nested.
+        type: how its values are held and compared.
+        min: the least value; as are `max` and `step`, of a decimal in units.
+        max: the greatest value.
+        step: what values are rounded to.
+        values: the only values of a string.
+        scale: above 0 the type is int and the attribute a decimal: its values are whole numbers
+            of units of 10**-scale.
+    """
 
     name: str
     type: Type
@@ -26,6 +38,16 @@ class Attribute:
     max: int | float | None = None
     step: Decimal | None = None
     values: tuple[str, ...] | None = None
+    scale: int = 0
+
+    @property
+    def kind(self) -> str:
+        """The type as a schema declares it and a message names it."""
+        return "decimal" if self.scale else self.type
+
+    def plain(self) -> "Attribute":
+        """The same attribute with every value of its type allowed."""
+        return Attribute(self.name, self.type, scale=self.scale)
 
     @property
     def has_domain(self) -> bool:
@@ -39,15 +61,24 @@ class Attribute:
 
     def to_dict(self) -> dict[str, Any] | str:
         """The attribute as a schema file writes it."""
-        fields: dict[str, Any] = {"type": self.type}
-        for name in ("min", "max"):
-            if getattr(self, name) is not None:
-                fields[name] = getattr(self, name)
-        if self.step is not None:
-            fields["step"] = int(self.step) if self.type == "int" else float(self.step)
+        fields: dict[str, Any] = {"type": self.kind}
+        if self.scale:
+            fields["scale"] = self.scale
+        for name in ("min", "max", "step"):
+            value = getattr(self, name)
+            if value is not None:
+                fields[name] = self._written(value)
         if self.values is not None:
             fields["values"] = list(self.values)
-        return self.type if len(fields) == 1 else fields
+        return self.kind if len(fields) == 1 else fields
+
+    def _written(self, value: float | Decimal) -> float | str:
+        """A bound or a step; that of a decimal is a string where no double is exact."""
+        if not self.scale:
+            return int(value) if self.type == "int" else float(value)
+        number = decimal_of(int(value), self.scale)
+        double = float(number)
+        return double if Decimal(repr(double)) == number else str(number)
 
 
 @dataclass(frozen=True)
@@ -161,7 +192,7 @@ class Schema:
 
     def without_domains(self) -> "Schema":
         """The same attributes with every value of their types allowed."""
-        plain = tuple(Attribute(attribute.name, attribute.type) for attribute in self.attributes)
+        plain = tuple(attribute.plain() for attribute in self.attributes)
         return Schema(plain, self.open, self.unsupported)
 
     def to_dict(self) -> dict[str, Any]:

@@ -7,6 +7,7 @@ names one gets an error that says why.
 from collections.abc import Iterator
 from typing import Any
 
+from wherecast.model.decimals import PRECISION_MAX, SCALE_MAX
 from wherecast.model.errors import SchemaError
 from wherecast.model.schema import Attribute, Schema
 from wherecast.model.values import Type
@@ -24,6 +25,8 @@ _SPARK: dict[str, Type] = {
     "string": "string",
     **dict.fromkeys(("timestamp", "timestamp_ntz"), "timestamp"),
 }
+_Leaf = tuple[str, Attribute | None, str]
+"""The dotted name of a column, its attribute if it can be one, and its type as it is shown."""
 
 
 def from_arrow(schema: Any) -> Schema:
@@ -36,41 +39,66 @@ def from_spark(schema: Any) -> Schema:
     return _schema(_spark_leaves(schema, ""))
 
 
-def _schema(leaves: Iterator[tuple[str, Type | None, str]]) -> Schema:
+def _schema(leaves: Iterator[_Leaf]) -> Schema:
     attributes: dict[str, Attribute] = {}
     unsupported: dict[str, str] = {}
-    for name, type_, shown in leaves:
+    for name, attribute, shown in leaves:
         if name in attributes or name in unsupported:
             raise SchemaError(f"two columns are named {name}")
-        if type_ is None:
+        if attribute is None:
             unsupported[name] = shown
         else:
-            attributes[name] = Attribute(name, type_)
+            attributes[name] = attribute
     return Schema(tuple(attributes.values()), unsupported=unsupported)
 
 
-def _arrow_leaves(fields: Any, prefix: str) -> Iterator[tuple[str, Type | None, str]]:
-    """Name, type and shown type of each column, structs by dotted path."""
+def _arrow_leaves(fields: Any, prefix: str) -> Iterator[_Leaf]:
+    """The columns, structs by dotted path."""
     for field in fields:
         name, shown = prefix + field.name, str(field.type)
         if shown.startswith("struct<"):
             yield from _arrow_leaves(field.type, f"{name}.")
-        elif shown.startswith("dictionary<"):
-            yield name, _ARROW.get(str(field.type.value_type)), shown
-        elif shown.startswith("timestamp["):
-            yield name, "timestamp", shown
         else:
-            yield name, _ARROW.get(shown), shown
+            type_ = field.type.value_type if shown.startswith("dictionary<") else field.type
+            yield name, _arrow_attribute(name, type_), shown
 
 
-def _spark_leaves(struct: Any, prefix: str) -> Iterator[tuple[str, Type | None, str]]:
-    """Name, type and shown type of each column, structs by dotted path."""
+def _arrow_attribute(name: str, type_: Any) -> Attribute | None:
+    shown = str(type_)
+    if shown.startswith("decimal"):
+        return _decimal(name, type_.precision, type_.scale)
+    if shown.startswith("timestamp["):
+        return Attribute(name, "timestamp")
+    return _attribute(name, _ARROW.get(shown))
+
+
+def _spark_leaves(struct: Any, prefix: str) -> Iterator[_Leaf]:
+    """The columns, structs by dotted path."""
     for field in struct.fields:
-        name, kind = prefix + field.name, field.dataType.typeName()
-        if kind == "struct":
-            yield from _spark_leaves(field.dataType, f"{name}.")
+        name, type_ = prefix + field.name, field.dataType
+        if type_.typeName() == "struct":
+            yield from _spark_leaves(type_, f"{name}.")
         else:
-            shown = field.dataType.simpleString()
-            plain = "string" if kind.startswith(("string", "char", "varchar")) else kind
-            collated = " collate " in shown.lower()  # compared otherwise than by code point
-            yield name, None if collated else _SPARK.get(plain), shown
+            yield name, _spark_attribute(name, type_), type_.simpleString()
+
+
+def _spark_attribute(name: str, type_: Any) -> Attribute | None:
+    kind = type_.typeName()
+    if kind == "decimal":
+        return _decimal(name, type_.precision, type_.scale)
+    if " collate " in type_.simpleString().lower():  # compared otherwise than by code point
+        return None
+    plain = "string" if kind.startswith(("string", "char", "varchar")) else kind
+    return _attribute(name, _SPARK.get(plain))
+
+
+def _attribute(name: str, type_: Type | None) -> Attribute | None:
+    return None if type_ is None else Attribute(name, type_)
+
+
+def _decimal(name: str, precision: int, scale: int) -> Attribute | None:
+    """A decimal whose units fit into 64 bits; one without a fraction is an int."""
+    digits = precision - min(scale, 0)  # a scale below 0 stands for zeros before the point
+    if digits > PRECISION_MAX or scale > SCALE_MAX:
+        return None
+    return Attribute(name, "int", scale=max(scale, 0))

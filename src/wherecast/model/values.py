@@ -1,10 +1,12 @@
-"""The five types and their canonical values: int, float, bool, str, and int microseconds.
+"""The types and their canonical values: int, float, bool, str, and int microseconds.
 
 A canonical value is what filters compare: a 64-bit int, a double, a bool, a string, or the
-microseconds since 1970 in UTC of a timestamp. `any` is not a type that a schema declares: it
+microseconds since 1970 in UTC of a timestamp. A decimal is an int: so many units of 10**-scale.
+`any` is not a type that a schema declares: it
 stands for an undeclared attribute of an open schema of which only the presence is asked.
 """
 
+import re
 from collections.abc import Callable
 from datetime import datetime
 from decimal import Decimal
@@ -12,6 +14,14 @@ from math import isfinite, isnan
 from operator import index
 from typing import TYPE_CHECKING, Literal
 
+from wherecast.model.decimals import (
+    EXACT_UNITS_MAX,
+    PRECISION_MAX,
+    UNITS_MAX,
+    decimal_of,
+    decimal_text,
+    shifted,
+)
 from wherecast.model.times import parse_time, time_micros
 
 if TYPE_CHECKING:
@@ -25,6 +35,7 @@ TYPES: tuple[Type, ...] = ("int", "float", "bool", "string", "timestamp")
 INT_MIN = -(2**63)
 INT_MAX = 2**63 - 1
 EXACT_FLOAT_MAX = 2**53
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?", re.ASCII)
 
 
 class ValueProblem(ValueError):
@@ -43,10 +54,24 @@ def canonical(attribute: "Attribute", value: object) -> Value:
         ValueProblem: the attribute cannot take the value.
     """
     try:
-        typed = _READERS[attribute.type](value)
+        typed = _read(attribute, value)
     except (TypeError, ArithmeticError):  # an object that only claims to be a number
         raise ValueProblem("wrong_type", f"cannot hold {describe(value)}") from None
     return _inside(attribute, typed) if attribute.has_domain else typed
+
+
+def _read(attribute: "Attribute", value: object) -> Value:
+    """The value as the attribute's type holds it."""
+    if attribute.scale:
+        return _read_decimal(value, attribute.scale)
+    return _READERS[attribute.type](value)
+
+
+def shown(attribute: "Attribute", value: Value) -> str:
+    """A canonical number as people write it."""
+    if attribute.scale and isinstance(value, int):
+        return decimal_text(decimal_of(value, attribute.scale))
+    return str(value)
 
 
 def _inside(attribute: "Attribute", value: Value) -> Value:
@@ -59,10 +84,15 @@ def _inside(attribute: "Attribute", value: Value) -> Value:
     if isnan(value):
         raise ValueProblem("out_of_range", "NaN lies outside every declared domain")
     if attribute.min is not None and value < attribute.min:
-        raise ValueProblem("out_of_range", f"{value} is below its minimum {attribute.min}")
+        raise _beyond(attribute, value, "below its minimum", attribute.min)
     if attribute.max is not None and value > attribute.max:
-        raise ValueProblem("out_of_range", f"{value} is above its maximum {attribute.max}")
+        raise _beyond(attribute, value, "above its maximum", attribute.max)
     return value if attribute.grid is None else _on_step(attribute.grid, value)
+
+
+def _beyond(attribute: "Attribute", value: Value, place: str, bound: float) -> ValueProblem:
+    text = f"{shown(attribute, value)} is {place} {shown(attribute, bound)}"
+    return ValueProblem("out_of_range", text)
 
 
 def _on_step(grid: "Grid", value: float) -> Value:
@@ -98,6 +128,37 @@ def _whole(value: float | Decimal) -> int:
     if isinstance(value, float) and abs(value) >= EXACT_FLOAT_MAX:
         raise ValueProblem("out_of_range", f"{value} is not exact as an int")
     return _read_int(int(value))
+
+
+def _read_decimal(value: object, scale: int) -> int:
+    """The units of a number, where it is a whole number of them; text is read as a number."""
+    number = _number(value)
+    if not number.is_finite():
+        raise ValueProblem("not_finite", f"needs a decimal, not {value}")
+    units = shifted(number, scale)
+    if units.copy_abs() > UNITS_MAX:
+        text = f"{describe(value)} needs more than {PRECISION_MAX} digits"
+        raise ValueProblem("out_of_range", f"{text}, {scale} of them after the point")
+    if units != units.to_integral_value():
+        text = f"{describe(value)} has more than {scale} digits after the point"
+        raise ValueProblem("wrong_type", text)
+    if isinstance(value, float) and abs(units) >= EXACT_UNITS_MAX:
+        text = f"{value} is not exact as a decimal; send it as a string"
+        raise ValueProblem("out_of_range", text)
+    return int(units)
+
+
+def _number(value: object) -> Decimal:
+    """The exact number that a value is or spells; a double stands for its shortest form."""
+    if isinstance(value, Decimal):
+        return value
+    if isinstance(value, float):
+        return Decimal(repr(float(value)))
+    if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
+        return Decimal(value.strip())
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise ValueProblem("wrong_type", f"needs a number, not {describe(value)}")
+    return Decimal(index(value))
 
 
 def _read_float(value: object) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from wherecast.columns.schema import ARROW_TYPES, open_field
+from wherecast.columns.schema import arrow_type, open_field
 from wherecast.matching import Matches
 from wherecast.model import ConfigError
 from wherecast.pipeline.files import Part, PublicationFile, open_output
@@ -86,9 +86,7 @@ def _needed(filters: LoadedFilters) -> pa.Schema:
     """The columns that the filters look at."""
     return pa.schema(
         [
-            pa.field(a.name, ARROW_TYPES[a.type])
-            if a.name in filters.schema
-            else open_field(a.name)
+            pa.field(a.name, arrow_type(a)) if a.name in filters.schema else open_field(a.name)
             for a in filters.named
         ]
     )

@@ -127,7 +127,6 @@ def test_iso_texts_for_a_timestamp(type_: pa.DataType) -> None:
         ("float", pa.array([False])),
         ("float", pa.array(["1"])),
         ("float", pa.array([1], pa.decimal128(5, 2))),
-        ("int", pa.array([1], pa.decimal128(5, 0))),
         ("bool", pa.array([1])),
         ("string", pa.array([1])),
         ("string", pa.array([b"x"])),

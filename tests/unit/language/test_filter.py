@@ -71,3 +71,48 @@ def test_only_a_text_is_a_filter(text: object) -> None:
 def test_a_filter_travels_between_processes() -> None:
     filter = Filter("no2 > 40 AND city LIKE 'S%'", SCHEMA)
     assert pickle.loads(pickle.dumps(filter)) == filter
+
+
+DECIMALS = Schema.from_dict(
+    {"price": {"type": "decimal", "scale": 2}, "rate": {"type": "decimal", "scale": 6}}
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("price > 12.50", "price > 12.5"),
+        ("price = 1.005", "price = 1.005"),
+        ("price BETWEEN -1 AND 1e2", "price BETWEEN -1 AND 100"),
+        ("rate IN (.000001, 2)", "rate IN (0.000001, 2)"),
+        ("price < rate", "price < rate"),
+    ],
+)
+def test_decimals_are_written_as_they_were_given(text: str, written: str) -> None:
+    made = Filter(text, DECIMALS)
+    assert str(made) == written
+    assert Filter(written, DECIMALS) == made
+
+
+def test_decimals_are_explained_as_numbers() -> None:
+    told = Filter("price > 12.5 AND rate < 1", DECIMALS).explain({"price": 12.25, "rate": 0.5})
+    assert str(told).splitlines() == [
+        "false    price > 12.5   price = 12.25",
+        "true     rate < 1       rate = 0.5",
+        "It does not match: price > 12.5 is false (price = 12.25).",
+    ]
+
+
+def test_covering_of_decimals_is_exact() -> None:
+    assert Filter("price > 1.004", DECIMALS).covers(Filter("price >= 1.01", DECIMALS))
+    assert Filter("price >= 1.01", DECIMALS).covers(Filter("price > 1.004", DECIMALS))
+    assert not Filter("price > 1.01", DECIMALS).covers(Filter("price > 1.004", DECIMALS))
+    assert Filter("price = 1.005", DECIMALS).warnings == (
+        "can never match: no value satisfies price = 1.005",
+    )
+
+
+def test_a_distance_takes_no_decimals() -> None:
+    with pytest.raises(FilterError, match="price is decimal") as caught:
+        Filter("geo_distance(price, rate, 45, 15) < 5", DECIMALS)
+    assert caught.value.hint == "cast the column to double"

@@ -43,6 +43,26 @@ def test_other_arrow_columns_are_kept_by_name_and_type() -> None:
         Filter("l = 5", schema)
 
 
+def test_decimals_of_up_to_18_digits() -> None:
+    schema = Schema.from_arrow(
+        pa.schema(
+            {
+                "a": pa.decimal128(18, 2), "b": pa.decimal256(5, 5), "c": pa.decimal128(9, 0),
+                "d": pa.decimal128(16, -2), "e": pa.decimal128(19, 2), "f": pa.decimal128(17, -2),
+                "g": pa.decimal128(3, 19), "h": pa.dictionary(pa.int8(), pa.decimal128(4, 1)),
+            }
+        )
+    )  # fmt: skip
+    assert {a.name: (a.kind, a.scale) for a in schema} == {
+        "a": ("decimal", 2), "b": ("decimal", 5), "c": ("int", 0), "d": ("int", 0),
+        "h": ("decimal", 1),
+    }  # fmt: skip
+    assert list(schema.unsupported) == ["e", "f", "g"]
+    with pytest.raises(FilterError, match=r"e has type decimal128\(19, 2\)") as caught:
+        Filter("e > 5", schema)
+    assert caught.value.hint == "cast it to a decimal of at most 18 digits, or to double"
+
+
 def test_two_columns_of_one_name_are_refused() -> None:
     with pytest.raises(SchemaError, match=r"two columns are named sensor\.id"):
         Schema.from_arrow(

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from wherecast.model import Attribute, Schema, SchemaError
+from wherecast.model import Attribute, PublicationError, Schema, SchemaError
 
 TOML = """
 open = true
@@ -110,7 +110,17 @@ def test_every_problem_is_reported_at_once_with_its_attribute() -> None:
         ({"type": "float", "step": float("inf")}, "step is a number above 0"),
         ({"type": "float", "step": 10**5000}, "step is a number above 0"),
         ({"type": "float", "step": True}, "step is a number above 0, not true"),
-        ({"type": "bool", "step": 1}, "step is for int and float attributes, not for bool"),
+        (
+            {"type": "bool", "step": 1},
+            "step is for int, float and decimal attributes, not for bool",
+        ),
+        ("decimal", "a decimal needs a scale of 0 to 18, the digits after its point"),
+        ({"type": "decimal", "scale": 19}, "a scale of 0 to 18, the digits after its point, not"),
+        ({"type": "decimal", "scale": True}, "after its point, not true"),
+        ({"type": "decimal", "scale": 2, "min": 0.001}, "min: the number 0.001 has more than 2"),
+        ({"type": "decimal", "scale": 2, "step": 0}, "step is a number above 0"),
+        ({"type": "decimal", "scale": 2, "min": 2, "max": 1.5}, "min 2 is above max 1.5"),
+        ({"type": "float", "scale": 2}, "scale is for decimal attributes, not for float"),
         ({"type": "timestamp", "values": ["x"]}, "values are for string attributes"),
         ({"type": "string", "values": "low"}, "values is a list of strings"),
         ({"type": "string", "values": []}, "values is empty, so no publication could carry it"),
@@ -191,3 +201,23 @@ def test_bad_attributes_format(text: str, message: str) -> None:
     with pytest.raises(SchemaError) as caught:
         Schema.from_attributes(text)
     assert message in str(caught.value)
+
+
+def test_decimals_with_their_domains_in_units() -> None:
+    spec = {
+        "price": {"type": "decimal", "scale": 2, "min": 0, "max": 99.95, "step": 0.05},
+        "wide": {"type": "decimal", "scale": 2, "max": "9999999999999999.99"},
+        "rate": {"type": "decimal", "scale": 6},
+        "whole": {"type": "decimal", "scale": 0},
+    }
+    schema = Schema.from_dict(spec)
+    assert schema.attributes == (
+        Attribute("price", "int", 0, 9995, Decimal(5), scale=2),
+        Attribute("wide", "int", max=10**18 - 1, scale=2),
+        Attribute("rate", "int", scale=6),
+        Attribute("whole", "int"),
+    )
+    assert Schema.from_dict(schema.to_dict()) == schema
+    assert schema.read({"price": 12.52, "rate": "0.000001"}) == {"price": 1250, "rate": 1}
+    with pytest.raises(PublicationError, match=r"99\.96 is above its maximum 99\.95"):
+        schema.read({"price": 99.96})

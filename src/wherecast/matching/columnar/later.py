@@ -17,6 +17,7 @@ from wherecast.language.expression import Compared
 from wherecast.language.geo import EARTH_RADIUS_METRES, haversine_metres
 from wherecast.language.spans import spans
 from wherecast.language.table import OPERATORS, Kind, PredicateTable
+from wherecast.language.units import compared_units, doubles_of
 from wherecast.matching.columnar.slots import Column
 
 Ints = npt.NDArray[np.int64]
@@ -164,10 +165,27 @@ def _residuals(
             sides = [
                 _texts(columns[slot_of[a]], publications[mine]) for a in (leaf.left, leaf.right)
             ]
-        elif leaf.left.type != leaf.right.type:
-            sides = [side.astype(np.float64) for side in sides]
+        else:
+            sides = _comparable(leaf, sides[0], sides[1])
         verdicts[mine] = _compared(leaf.operator, sides[0], sides[1]) & there
     return verdicts
+
+
+def _comparable(leaf: Compared, left: Any, right: Any) -> list[Any]:
+    """Two columns of numbers in one unit, so that they compare as the definition compares them."""
+    first, second = leaf.left, leaf.right
+    if first.type != second.type:  # as Spark widens them
+        return [
+            side if attribute.type == "float" else doubles_of(side, attribute.scale)
+            for attribute, side in ((first, left), (second, right))
+        ]
+    if first.scale < second.scale:
+        signs = compared_units(left, right, second.scale - first.scale)
+    elif first.scale > second.scale:
+        signs = -compared_units(right, left, first.scale - second.scale)
+    else:
+        return [left, right]
+    return [signs, np.zeros_like(signs)]
 
 
 def _texts(column: Column, publications: Ints) -> npt.NDArray[np.object_]:

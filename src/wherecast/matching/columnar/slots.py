@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from wherecast.columns.held import held
 from wherecast.columns.schema import is_open_field
 from wherecast.language.vectors import array_of, filled, values_of
 from wherecast.model import Attribute
@@ -102,8 +103,7 @@ def _column(array: pa.Array) -> Column:
         texts = coded.dictionary.cast(pa.large_string())
         codes = filled(coded.indices, 0).astype(np.int64)
         return Column(codes, bits, first, texts, codes)
-    if pa.types.is_boolean(array.type):
-        array = array.cast(pa.int64())
+    array = array.cast(pa.int64()) if pa.types.is_boolean(array.type) else held(array)
     kind: Any = np.float64 if pa.types.is_floating(array.type) else np.int64
     whole = np.frombuffer(array.buffers()[1], kind, array.offset + len(array))
     return Column(whole[array.offset :], bits, first)

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from wherecast.columns import decode_rows
 from wherecast.columns.rows import Unreadable
-from wherecast.columns.schema import ARROW_TYPES
+from wherecast.columns.schema import arrow_type
 from wherecast.model import Attribute, ConfigError, Schema, Type
 from wherecast.pipeline.files.infer import Kind, inferred_schema, is_one_type, kind_of
 from wherecast.pipeline.files.part import PART_ROWS, Part, moved
@@ -54,7 +54,7 @@ class CsvFile:
     @cached_property
     def columns(self) -> pa.Schema:
         """The columns of the file, typed; those that are no attributes are strings."""
-        types = [pa.string() if a is None else ARROW_TYPES[a.type] for a in self._attributes]
+        types = [pa.string() if a is None else arrow_type(a) for a in self._attributes]
         return pa.schema(list(zip(self._header, types, strict=True)))
 
     @cached_property
@@ -76,7 +76,7 @@ class CsvFile:
 
     def _part(self, rows: list[list[str]], start: int) -> Part:
         readers = [
-            (place, attribute.name, _READERS[attribute.type])
+            (place, attribute.name, _same if attribute.scale else _READERS[attribute.type])
             for place, attribute in enumerate(self._attributes)
             if attribute is not None
         ]
