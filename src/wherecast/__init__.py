@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from wherecast.matching import Matches as Matches
     from wherecast.model import Attribute as Attribute
     from wherecast.model import ConfigError as ConfigError
+    from wherecast.model import ConflictError as ConflictError
     from wherecast.model import FilterError as FilterError
     from wherecast.model import Limits as Limits
     from wherecast.model import Publication as Publication
@@ -32,6 +33,7 @@ _HOMES = {
     "wherecast.model": (
         "Attribute",
         "ConfigError",
+        "ConflictError",
         "FilterError",
         "Limits",
         "Publication",

@@ -16,8 +16,10 @@ except ImportError as error:
     raise ImportError("wherecast.spark needs PySpark: pip install 'wherecast[spark]'") from error
 
 from wherecast.model import ConfigError, Schema
+from wherecast.pipeline.filter_set import Change, FilterSet
 from wherecast.pipeline.filters import OnBad
 from wherecast.pipeline.join import How, Output
+from wherecast.pipeline.live_filters import LiveFilters
 from wherecast.pipeline.own_blobs import own_directory
 from wherecast.pipeline.place import PlacedFilters, opened
 from wherecast.pipeline.spark_checks import (
@@ -36,7 +38,7 @@ from wherecast.pipeline.stored import Folder
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["Filters", "compile_filters", "load_filters", "match"]
+__all__ = ["Change", "FilterSet", "Filters", "compile_filters", "load_filters", "match"]
 
 
 def compile_filters(
@@ -72,7 +74,7 @@ def compile_filters(
 
 def match(  # noqa: PLR0913  # the options of a join, all but two by keyword
     publications: "DataFrame",
-    filters: "DataFrame | Filters",
+    filters: "DataFrame | Filters | FilterSet",
     how: How = "inner",
     output: Output = "rows",
     prefix: str = "",
@@ -88,7 +90,8 @@ def match(  # noqa: PLR0913  # the options of a join, all but two by keyword
     Args:
         publications: a batch or streaming DataFrame. Its columns are the attributes, fields of
             structs by dotted path. All columns are carried along.
-        filters: a DataFrame with ids and filters, or what `compile_filters` gave.
+        filters: a DataFrame with ids and filters, what `compile_filters` gave, or a `FilterSet`:
+            of its versions a stream uses one per micro-batch, any other DataFrame the newest.
         how: `inner`, `left` (publications without a match too), `semi` (publications with a
             match) or `anti` (without one).
         output: `rows` adds `filter_id` and the kept columns, a row per match; `arrays` adds
@@ -113,21 +116,27 @@ def match(  # noqa: PLR0913  # the options of a join, all but two by keyword
         raise ConfigError(f"schema is a wherecast Schema, not {type(schema).__name__}")
     if keep and how in ("semi", "anti"):
         raise ConfigError(f"how={how!r} adds no columns of the filters, so keep is too much")
-    if not isinstance(filters, Filters):
+    live = isinstance(filters, FilterSet) and publications.isStreaming
+    if isinstance(filters, FilterSet):
+        if schema is not None:
+            raise ConfigError("a FilterSet has a schema of its own, so schema is too much")
+        filters = filters.filters()
+    elif not isinstance(filters, Filters):
         given = publications.schema if schema is None else schema
         filters = compile_filters(filters, given, keep or (), id, filter, on_bad_filter)
         keep = None  # all that was compiled
     elif schema is not None:
         filters = on_schema(filters, schema)
-    need_columns(publications, filters.stored)
+    stored = filters.stored
+    needed = tuple(stored.schema) if live else needed_by(stored)
+    need_columns(publications, stored, needed)
+    place = place_for(publications.sparkSession, stored, filters.uri)
     query = MatchQuery(
-        filters=PlacedFilters(
-            filters.stored, place_for(publications.sparkSession, filters.stored, filters.uri)
-        ),
+        filters=LiveFilters(filters.uri) if live else PlacedFilters(stored, place),
         id_type=filters.columns[0].dataType,
         kept=() if how in ("semi", "anti") else filters.chosen(keep),
-        needed=needed_by(filters.stored),
-        enforced=filters.stored.enforced,
+        needed=needed,
+        enforced=stored.enforced,
         how=how,
         output=output,
         prefix=prefix,

@@ -3,6 +3,7 @@
 from wherecast.model.durations import format_duration, parse_duration
 from wherecast.model.errors import (
     ConfigError,
+    ConflictError,
     FilterError,
     Problem,
     PublicationError,
@@ -21,6 +22,7 @@ __all__ = [
     "DEFAULT_LIMITS",
     "Attribute",
     "ConfigError",
+    "ConflictError",
     "FilterError",
     "Limits",
     "Problem",

@@ -5,6 +5,7 @@
     ├── FilterError        whoever wrote the filter
     ├── PublicationError   whoever sent the publication
     ├── ConfigError        whoever runs or calls Wherecast
+    ├── ConflictError      whoever changed what another one changed meanwhile
     └── SnapshotError      whoever keeps the file of an index
 
 Errors carry fields; their text is made from the fields.
@@ -79,6 +80,10 @@ class FilterError(WherecastError):
 
 class ConfigError(WherecastError):
     """A setting, an argument or an installation that cannot work."""
+
+
+class ConflictError(WherecastError):
+    """A change that was not made, since another one came first; it can be tried again."""
 
 
 class SnapshotError(WherecastError):

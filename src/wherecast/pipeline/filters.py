@@ -127,7 +127,7 @@ def read(table: pa.Table, schema: Schema) -> ReadFilters:
         ids, texts = _one(table.column(0)), _one(table.column(1))
     kept = table.select(range(2, table.num_columns))
     return ReadFilters(
-        _stored_ids(ids),
+        stored_ids(ids),
         texts.cast(pa.large_string()),
         pa.RecordBatch.from_arrays([_one(c) for c in kept.columns], schema=kept.schema),
         found,
@@ -250,7 +250,7 @@ def subscription_table(subscriptions: Iterable[Subscription]) -> pa.Table:
     )
 
 
-def _stored_ids(ids: pa.Array) -> pa.Array:
+def stored_ids(ids: pa.Array) -> pa.Array:
     """The ids as parts keep them."""
     if not pa.types.is_integer(ids.type):
         return ids.cast(pa.large_string())

@@ -48,20 +48,27 @@ def needed_by(filters: StoredFilters) -> tuple[Attribute, ...]:
     return tuple(dict.fromkeys((*filters.named, *reading)))
 
 
-def need_columns(publications: "DataFrame", filters: StoredFilters) -> None:
+def need_columns(
+    publications: "DataFrame", filters: StoredFilters, needed: Sequence[Attribute]
+) -> None:
     """Nothing where the columns of the publications can be what the filters were read for.
+
+    Args:
+        publications: what is matched.
+        filters: what it is matched against.
+        needed: the attributes that are looked at.
 
     Raises:
         SchemaError: a column cannot be the attribute of its name.
         ConfigError: there is no such column, or it is of another type than the filters expect.
     """
     found = Schema.from_spark(publications.schema)
-    for attribute in needed_by(filters):
+    for attribute in needed:
         _need_attribute(attribute, found)
     if filters.enforced:  # on no rows: what a worker would find out first
         validate(pa.RecordBatch.from_pylist([], schema=arrow_schema(found)), filters.schema)
         return
-    for attribute in filters.named:
+    for attribute in needed:
         name, column = attribute.name, found.find(attribute.name)
         if column is None:
             hint = did_you_mean(name, found.names)

@@ -84,17 +84,24 @@ def compile_frame(
         ConfigError: an id occurs twice.
     """
     need_on_bad(on_bad)
+    parts = read_frame(filters, columns, schema)
+    shown = StructType([columns[0], *columns[2:]]).json()
+    id_type = _arrow_type(columns[0])
+    empty = StoredFilters(schema, enforced, shown, id_type, ())
+    return store_filters(parts, empty, on_bad, folder)
+
+
+def read_frame(
+    filters: "DataFrame", columns: Sequence[StructField], schema: Schema
+) -> list[ReadFilters]:
+    """What is read of some columns of a frame: ids, filters, and those to be kept."""
     chosen = filters.select(*(fn.col(_quoted(c.name)) for c in columns))
     plain = chosen.toDF(*(f"c{place}" for place in range(len(columns))))
     few = spark_runner.to_arrow(plain.limit(FEW + 1))
     names = ["id", "filter", *(column.name for column in columns[2:])]
     if few.num_rows <= FEW:
-        parts = [read(few.rename_columns(names), schema)]
-    else:
-        parts = _read_on_executors(plain, names, schema)
-    shown = StructType([columns[0], *columns[2:]]).json()
-    empty = StoredFilters(schema, enforced, shown, str(few.schema.field(0).type), ())
-    return store_filters(parts, empty, on_bad, folder)
+        return [read(few.rename_columns(names), schema)]
+    return _read_on_executors(plain, names, schema)
 
 
 def _read_on_executors(filters: "DataFrame", names: list[str], schema: Schema) -> list[ReadFilters]:
@@ -138,6 +145,12 @@ def zstd_unpacked(content: pa.Buffer) -> bytes:
     """What `zstd_packed` was given."""
     with pa.CompressedInputStream(pa.BufferReader(content), "zstd") as source:
         return bytes(source.read())
+
+
+def _arrow_type(column: StructField) -> str:
+    from pyspark.sql.pandas.types import to_arrow_type
+
+    return str(to_arrow_type(column.dataType))
 
 
 def _quoted(name: str) -> str:

@@ -1,0 +1,128 @@
+"""Changes of stored filters: each gives the list of parts after it, and writes only what is new.
+
+Filters that are added become a part of their own; those that are removed or replaced are hidden in
+theirs. Neighbouring parts of about one size are joined, so that there are few of them, and a filter
+is written again only as often as parts have sizes.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+
+from wherecast.language.vectors import array_of
+from wherecast.matching import join_parts
+from wherecast.pipeline.filters import FilterPart
+from wherecast.pipeline.stored import (
+    Folder,
+    Open,
+    StoredFilters,
+    StoredPart,
+    load_part,
+    map_batch,
+    store_part,
+    with_hidden,
+)
+
+_JOIN_AT = 4  # neighbouring parts of one tier
+_TIER_BASE = 4_096  # filters of a part of the lowest tier
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What a change did: filters that are new, that are other ones now, and that are gone."""
+
+    added: int = 0
+    replaced: int = 0
+    removed: int = 0
+
+
+def add(
+    base: StoredFilters, new: FilterPart, folder: Folder, open_blob: Open
+) -> tuple[StoredFilters, Counts]:
+    """The filters with some more; one of an id that is there takes its place."""
+    parts, hidden = _hidden(base.parts, new.part.ids, folder, open_blob)
+    if len(new.part):
+        parts = [*parts, store_part(new, folder)]
+    counts = Counts(len(new.part) - hidden, hidden)
+    return replace(base, parts=_settled(parts, folder, open_blob)), counts
+
+
+def remove(
+    base: StoredFilters, ids: pa.Array, folder: Folder, open_blob: Open
+) -> tuple[StoredFilters, Counts]:
+    """The filters without those of some ids, int64 or large_string; others are left alone."""
+    parts, hidden = _hidden(base.parts, ids, folder, open_blob)
+    return replace(base, parts=_settled(parts, folder, open_blob)), Counts(removed=hidden)
+
+
+def replace_all(
+    base: StoredFilters, new: FilterPart, folder: Folder, open_blob: Open
+) -> tuple[StoredFilters, Counts]:
+    """Other filters in the place of all."""
+    there = sum(len(load_part(part, open_blob).find(new.part.ids)) for part in base.parts)
+    parts = (store_part(new, folder),) if len(new.part) else ()
+    return replace(base, parts=parts), Counts(len(new.part) - there, there, len(base) - there)
+
+
+def compact(base: StoredFilters, folder: Folder, open_blob: Open) -> StoredFilters:
+    """The same filters as one part."""
+    if len(base.parts) == 1 and base.parts[0].hidden is None:
+        return base
+    return replace(base, parts=_joined(base.parts, folder, open_blob))
+
+
+def _hidden(
+    parts: Sequence[StoredPart], ids: pa.Array, folder: Folder, open_blob: Open
+) -> tuple[list[StoredPart], int]:
+    """The parts with some ids hidden, and how many of these were there."""
+    found, count = [], 0
+    for stored in parts:
+        part = load_part(stored, open_blob)
+        places = part.find(ids)
+        count += len(places)
+        if len(places) == len(stored):
+            continue  # nothing is left of it
+        if len(places):
+            stored = with_hidden(stored, np.union1d(part.hidden, places), folder)
+        found.append(stored)
+    return found, count
+
+
+def _settled(parts: list[StoredPart], folder: Folder, open_blob: Open) -> tuple[StoredPart, ...]:
+    """The parts, those joined that are due."""
+    while (due := _due(parts)) is not None:
+        parts = [*parts[: due.start], *_joined(parts[due], folder, open_blob), *parts[due.stop :]]
+    return tuple(parts)
+
+
+def _due(parts: Sequence[StoredPart]) -> slice | None:
+    """The newest parts that should become one; one of which most is hidden is due alone."""
+    tiers = [_tier(part.filters) for part in parts]
+    for end in range(len(parts), 0, -1):
+        if parts[end - 1].hidden_count > len(parts[end - 1]):
+            return slice(end - 1, end)
+        start = end - _JOIN_AT
+        if start >= 0 and max(tiers[start:end]) == tiers[end - 1]:
+            return slice(start, end)
+    return None
+
+
+def _tier(filters: int) -> int:
+    tier, size = 0, _TIER_BASE
+    while filters > size:
+        tier, size = tier + 1, size * _JOIN_AT
+    return tier
+
+
+def _joined(parts: Sequence[StoredPart], folder: Folder, open_blob: Open) -> tuple[StoredPart, ...]:
+    """One part with what is not hidden in several; none where nothing is left."""
+    if not sum(len(part) for part in parts):
+        return ()
+    one, places = join_parts([load_part(part, open_blob) for part in parts])
+    taken = array_of(places)
+    texts = pa.concat_arrays([map_batch(open_blob(part.texts)).column(0) for part in parts])
+    batches = [map_batch(open_blob(part.kept)) for part in parts if part.kept is not None]
+    kept = pa.concat_batches(batches).take(taken) if batches else pa.record_batch([], [])
+    return (store_part(FilterPart(one, texts.take(taken), kept), folder),)
