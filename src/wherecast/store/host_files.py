@@ -58,9 +58,9 @@ def write_seen(directory: Path, name: str, path: Path, stamp: Stamp) -> None:
 @contextmanager
 def locked(directory: Path, name: str, wait: bool = True) -> Iterator[bool]:
     """Holds the lock of a blob; False where another has it and this is not to wait."""
-    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = directory / f"{name}.lock"
     while True:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             try:

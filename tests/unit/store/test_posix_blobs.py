@@ -1,7 +1,9 @@
 """Blobs as files: what is on disk, and what the file system cannot do."""
 
 import errno
+import multiprocessing
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -111,3 +113,26 @@ def test_no_space_left(monkeypatch: pytest.MonkeyPatch, blobs: PosixBlobs) -> No
         blobs.create("a", b"content")
     monkeypatch.undo()
     assert blobs.names("") == []
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_writer_that_is_killed_leaves_no_blob(
+    blobs: PosixBlobs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forked = multiprocessing.get_context("fork")
+    reached, hold = forked.Event(), forked.Event()
+
+    def stall(*_: object) -> None:
+        reached.set()
+        hold.wait(60)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "link", stall)
+        writer = forked.Process(target=blobs.create, args=("a", b"first"))
+        writer.start()
+        assert reached.wait(60)
+        os.kill(writer.pid, signal.SIGKILL)
+        writer.join(60)
+    assert blobs.names("") == []
+    assert blobs.create("a", b"second")
+    assert blobs.read("a") == b"second"
