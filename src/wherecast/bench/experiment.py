@@ -12,13 +12,14 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from wherecast.bench import language, matching
+from wherecast.bench import language, matching, spark
 from wherecast.bench.machine import facts
 from wherecast.bench.progress import Doing, Row, View
 from wherecast.model import ConfigError
 from wherecast.model.names import did_you_mean
 
 _SEED_END = 2**31
+_NAMED = ("what", "engine", "output")  # what tells a row from the others
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,7 @@ class Experiment:
 EXPERIMENTS = {
     "language": Experiment(language.TITLE, language.rows, language.draw),
     "matching": Experiment(matching.TITLE, matching.rows, matching.draw, matching.VIEWS),
+    "spark": Experiment(spark.TITLE, spark.rows, spark.draw, spark.VIEWS),
 }
 
 
@@ -116,7 +118,7 @@ def _stored(
             if as_json:
                 print(line, flush=True)
             else:
-                about = ", ".join(str(step[key]) for key in ("what", "engine") if key in step)
+                about = ", ".join(str(step[key]) for key in _NAMED if key in step)
                 console.print(f"  {about} …done", style="dim", highlight=False)
     return rows
 

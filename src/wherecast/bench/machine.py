@@ -7,7 +7,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-_LIBRARIES = ("wherecast", "numpy", "numba", "pyarrow", "sqlglot", "duckdb", "polars")
+_LIBRARIES = (
+    "wherecast", "numpy", "numba", "pyarrow", "sqlglot", "pyspark", "pandas", "duckdb", "polars",
+)  # fmt: skip
 
 
 def facts() -> dict[str, Any]:

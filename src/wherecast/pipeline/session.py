@@ -4,7 +4,7 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,12 +20,15 @@ MASTER = "local[*,4]"  # four attempts: a crash of a worker is no end
 
 
 @contextmanager
-def spark_session(master: str = MASTER, quiet: bool = True) -> Iterator["SparkSession"]:
+def spark_session(
+    master: str = MASTER, quiet: bool = True, options: Mapping[str, str] | None = None
+) -> Iterator["SparkSession"]:
     """A Spark session that is stopped at the end; one that is active already is used and left.
 
     Args:
         master: as Spark writes it.
         quiet: keeps what the Java side writes off the screen, in a file of the scratch directory.
+        options: further settings of a session that is started.
 
     Raises:
         ConfigError: there is no PySpark or no Java, or the master is none.
@@ -40,7 +43,7 @@ def spark_session(master: str = MASTER, quiet: bool = True) -> Iterator["SparkSe
         yield active
         return
     with tempfile.TemporaryDirectory(prefix="wherecast-spark-", ignore_cleanup_errors=True) as home:
-        session = _started(master, Path(home), quiet)
+        session = _started(master, Path(home), quiet, options or {})
         try:
             yield session
         except Exception as error:
@@ -57,7 +60,7 @@ class SparkFailed(RuntimeError):
     """A Spark job that failed, in one line."""
 
 
-def _started(master: str, home: Path, quiet: bool) -> "SparkSession":
+def _started(master: str, home: Path, quiet: bool, options: Mapping[str, str]) -> "SparkSession":
     from pyspark.sql import SparkSession
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -67,7 +70,7 @@ def _started(master: str, home: Path, quiet: bool) -> "SparkSession":
     try:
         with _stderr_to(log) if quiet else nullcontext():
             builder = SparkSession.builder.master(master).appName("wherecast")
-            session = builder.config(map=_options(master, home)).getOrCreate()
+            session = builder.config(map={**_options(master, home), **options}).getOrCreate()
             session.sparkContext.setLogLevel("ERROR")
     except Exception as error:  # whatever stops Spark, the user needs one line
         reason = _reason(error, log)
