@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 try:
-    from pyspark.sql.types import StructType
+    from pyspark.sql.types import LongType, StructType
 except ImportError as error:
     raise ImportError("wherecast.spark needs PySpark: pip install 'wherecast[spark]'") from error
 
@@ -21,7 +21,7 @@ from wherecast.pipeline.filters import OnBad
 from wherecast.pipeline.join import How, Output
 from wherecast.pipeline.live_filters import LiveFilters
 from wherecast.pipeline.own_blobs import own_directory
-from wherecast.pipeline.place import PlacedFilters, opened
+from wherecast.pipeline.place import Place, PlacedFilters, opened
 from wherecast.pipeline.spark_checks import (
     need_columns,
     need_frame,
@@ -31,14 +31,27 @@ from wherecast.pipeline.spark_checks import (
 )
 from wherecast.pipeline.spark_compile import compile_frame, filter_columns
 from wherecast.pipeline.spark_filters import Filters, load_filters, on_schema
+from wherecast.pipeline.spark_python import need_python
 from wherecast.pipeline.spark_query import MatchQuery, build
+from wherecast.pipeline.spark_settings import Advice, check, session
 from wherecast.pipeline.spark_ship import place_for
-from wherecast.pipeline.stored import Folder
+from wherecast.pipeline.stored import Folder, StoredFilters
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["Change", "FilterSet", "Filters", "compile_filters", "load_filters", "match"]
+__all__ = [
+    "Advice",
+    "Change",
+    "FilterSet",
+    "Filters",
+    "check",
+    "compile_filters",
+    "load_filters",
+    "match",
+    "session",
+    "validate",
+]
 
 
 def compile_filters(
@@ -110,6 +123,7 @@ def match(  # noqa: PLR0913  # the options of a join, all but two by keyword
         ConfigError: an option is wrong, or an added column has the name of one that is there.
     """
     need_frame(publications, "publications")
+    need_python(publications.sparkSession)
     need_one_of("how", how, How)
     need_one_of("output", output, Output)
     if schema is not None and not isinstance(schema, Schema):
@@ -141,5 +155,30 @@ def match(  # noqa: PLR0913  # the options of a join, all but two by keyword
         output=output,
         prefix=prefix,
     )
+    need_no_clash(publications, query.added())
+    return build(publications, query)
+
+
+def validate(publications: "DataFrame", schema: Schema, prefix: str = "") -> "DataFrame":
+    """The publications with a column `error`: why the schema refuses a row, null where it does not.
+
+    Args:
+        publications: a batch or streaming DataFrame.
+        schema: with the types and the declared domains that rows must keep.
+        prefix: goes before the name of the added column.
+
+    Raises:
+        SchemaError: a column cannot be the attribute of its name.
+        ConfigError: there is a column of that name already.
+    """
+    need_frame(publications, "publications")
+    need_python(publications.sparkSession)
+    if not isinstance(schema, Schema):
+        raise ConfigError(f"schema is a wherecast Schema, not {type(schema).__name__}")
+    none = StoredFilters(schema, True, "[]", "int64", ())
+    need_columns(publications, none, tuple(schema))
+    filters = PlacedFilters(none, Place(str(own_directory())))
+    # What matches none of no filters: every row, those that are refused with their errors.
+    query = MatchQuery(filters, LongType(), (), tuple(schema), True, "anti", "rows", prefix)
     need_no_clash(publications, query.added())
     return build(publications, query)

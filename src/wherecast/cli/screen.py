@@ -8,7 +8,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.progress import Task as ProgressTask
 from rich.text import Text
 
-from wherecast.pipeline.session import MASTER
+from wherecast.pipeline.spark_settings import MASTER
 
 __all__ = ["MASTER", "console", "count", "progress", "rate", "seconds"]
 

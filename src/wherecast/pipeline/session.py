@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wherecast.model import ConfigError
+from wherecast.pipeline.spark_settings import MASTER, settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _PYTHON_ERROR = re.compile(r"(\w+\.)*\w+(Error|Exception): (?!An exception was thrown)")
-
-MASTER = "local[*,4]"  # four attempts: a crash of a worker is no end
 
 
 @contextmanager
@@ -81,9 +80,8 @@ def _started(master: str, home: Path, quiet: bool, options: Mapping[str, str]) -
 
 def _options(master: str, home: Path) -> dict[str, Any]:
     options: dict[str, Any] = {
+        **{setting.key: setting.better for setting in settings()},
         "spark.local.dir": str(home / "local"),
-        "spark.sql.ansi.enabled": "true",
-        "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": str(2 * (os.cpu_count() or 1)),
         "spark.sql.warehouse.dir": str(home / "warehouse"),
         "spark.driver.extraJavaOptions": f"-Dderby.system.home={home}",

@@ -127,7 +127,7 @@ def in_worker(work: bytes, function: str) -> Callable[[Any], Iterator[Any]]:
     """
     version = __version__
 
-    def called(batches: Any) -> Iterator[Any]:
+    def called(batches):  # type: ignore[no-untyped-def]  # hints would travel too, and need pyarrow
         import importlib
         import sys
 
@@ -147,7 +147,7 @@ def in_worker(work: bytes, function: str) -> Callable[[Any], Iterator[Any]]:
             raise RuntimeError(
                 f"{where} has Wherecast {wherecast.__version__}, the driver has {version}; {remedy}"
             )
-        return getattr(found, name)(work, batches)  # type: ignore[no-any-return]
+        return getattr(found, name)(work, batches)
 
     return called
 

@@ -1,0 +1,126 @@
+"""The Python of the Spark workers: whether it can run Wherecast, asked before any query does.
+
+The usual trap: `.venv/bin/python job.py` without activating the environment. Spark then starts its
+workers with another Python, and the query ends with forty lines that name neither.
+"""
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from wherecast import __version__
+from wherecast.model import ConfigError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_HOW_TO = "see docs/how-to/package-for-a-cluster.md"
+_REMEDY = (
+    "set spark.pyspark.python (or PYSPARK_PYTHON) to a Python that has the same packages as that"
+    f" of the driver ({sys.executable}); {_HOW_TO}"
+)
+_MISMATCH = "PYTHON_VERSION_MISMATCH"
+_asked: "WeakKeyDictionary[Any, WorkerPython | None]" = WeakKeyDictionary()
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerPython:
+    """What a worker said of its Python.
+
+    Attributes:
+        executable: its path.
+        packages: the version of each package that matters, None where it is missing.
+    """
+
+    executable: str
+    packages: dict[str, str | None]
+
+
+def need_python(spark: "SparkSession") -> None:
+    """Nothing where the workers of a session can run Wherecast; a worker is asked once per session.
+
+    Raises:
+        ConfigError: they lack a package, have another Wherecast, or run another Python.
+    """
+    found = worker_python(spark)
+    if found is None:
+        return
+    where = f"the Python of the Spark workers ({found.executable})"
+    missing = [name for name in ("wherecast", "pyarrow", "numpy") if found.packages[name] is None]
+    if missing:
+        raise ConfigError(f"{where} has no {', '.join(missing)}: {_REMEDY}")
+    version = found.packages["wherecast"]
+    if version != __version__:
+        told = f"has Wherecast {version}, the driver has {__version__}"
+        raise ConfigError(f"{where} {told}: install the same there; {_HOW_TO}")
+
+
+def worker_python(spark: "SparkSession") -> WorkerPython | None:
+    """The Python of the workers, None where it is that of this process.
+
+    Raises:
+        ConfigError: it is another minor version of Python.
+    """
+    context = getattr(spark, "_sc", None)
+    if context is not None and _is_own(context.master, context.pythonExec):
+        return None
+    key = spark if context is None else context
+    if key not in _asked:
+        _asked[key] = _ask(spark)
+    return _asked[key]
+
+
+def _is_own(master: str, executable: str) -> bool:
+    found = shutil.which(executable)
+    return master.startswith("local") and found is not None and _same(found, sys.executable)
+
+
+def _same(one: str, other: str) -> bool:
+    return os.path.abspath(one) == os.path.abspath(other)
+
+
+def _ask(spark: "SparkSession") -> WorkerPython | None:
+    """What one worker says, None where it cannot be asked: the query itself will tell."""
+    import pyspark.sql.functions as fn
+    from pyspark.errors import PySparkException
+
+    asked = fn.udf(_probe(), "string", useArrow=False)
+    try:
+        (row,) = spark.range(0, 1, 1, 1).select(asked()).collect()
+    except PySparkException as error:
+        lines = [line for line in str(error).splitlines() if _MISMATCH in line]
+        if lines:
+            told = lines[0].partition("] ")[2].partition(", PySpark")[0]
+            raise ConfigError(f"{told}: {_REMEDY}") from None
+        return None
+    return WorkerPython(**json.loads(row[0]))
+
+
+def _probe() -> Callable[[], str]:
+    """A function that needs nothing but the standard library where it runs."""
+
+    def probe():  # type: ignore[no-untyped-def]  # hints would travel too
+        import json
+        import sys
+        from importlib.metadata import PackageNotFoundError, version
+
+        packages = dict.fromkeys(("wherecast", "pyarrow", "numpy", "numba", "pyspark"))
+        for name in packages:
+            try:
+                packages[name] = version(name)
+            except PackageNotFoundError:
+                packages[name] = None
+        try:
+            import wherecast
+
+            packages["wherecast"] = wherecast.__version__
+        except ImportError:
+            packages["wherecast"] = None
+        return json.dumps({"executable": sys.executable, "packages": packages})
+
+    return probe
