@@ -33,35 +33,61 @@ def _options(file: CaseFile) -> dict[str, Any]:
     return {"schema": file.schema()} if file.has_domains() else {}
 
 
+def _matched(
+    publications: "DataFrame", filters: "DataFrame", options: dict[str, Any]
+) -> "DataFrame":
+    """The matches as rows and as arrays, by every way that this Spark has, side by side."""
+    from pyspark.sql import functions as fn
+
+    from wherecast.pipeline import spark_query, spark_runner
+    from wherecast.spark import compile_filters, match
+
+    compiled = compile_filters(filters, options.get("schema", publications.schema))
+    ways = ("whole", "columns") if spark_runner.has_columns_way() else ("whole",)
+    parts = []
+    with pytest.MonkeyPatch.context() as patch:
+        for way in ways:
+            patch.setattr(spark_query, "_choose_way", lambda *_, way=way: way)
+            rows = match(publications, compiled, **options)
+            arrays = match(publications, compiled, output="arrays", **options)
+            exploded = arrays.withColumn("filter_id", fn.explode("filter_ids"))
+            for output, frame in (("rows", rows), ("arrays", exploded)):
+                columns = ["case_number", "row_number", "filter_id"]
+                parts.append(frame.select(fn.lit(f"{output}, {way}").alias("how"), *columns))
+    together = parts[0]
+    for part in parts[1:]:
+        together = together.unionAll(part)
+    return together
+
+
 def _check(cases: list[Case], matched: "DataFrame") -> None:
     """Each publication has one row for each filter of its case that it should match."""
-    found: dict[tuple[int, int], list[str]] = {}
-    for case, row, id_ in matched.select("case_number", "row_number", "filter_id").collect():
+    found: dict[str, dict[tuple[int, int], list[str]]] = {}
+    for how, case, row, id_ in matched.collect():
+        own = found.setdefault(how, {})
         if id_.startswith(f"{case}|"):
-            found.setdefault((case, row), []).append(id_.partition("|")[2])
+            own.setdefault((case, row), []).append(id_.partition("|")[2])
     wrong = []
-    for number, case in enumerate(cases):
-        for row, expected in enumerate(case.expected):
-            ids = sorted(found.get((number, row), []))
-            if ids != ([] if isinstance(expected, Refused) else expected):
-                wrong.append((case.name, case.filters, case.publications[row], ids))
+    for how, own in found.items():
+        for number, case in enumerate(cases):
+            for row, expected in enumerate(case.expected):
+                ids = sorted(own.get((number, row), []))
+                if ids != ([] if isinstance(expected, Refused) else expected):
+                    wrong.append((how, case.name, case.filters, case.publications[row], ids))
     assert not wrong
+    assert len(found) in (2, 4)
 
 
 @pytest.mark.parametrize("file", EACH_FILE)
 def test_batch(spark: "SparkSession", file: CaseFile) -> None:
-    from wherecast.spark import match
-
     cases = file.cases_for("spark")
     publications = publications_frame(spark, file, cases)
 
-    _check(cases, match(publications, _filters(spark, file, cases), **_options(file)))
+    _check(cases, _matched(publications, _filters(spark, file, cases), _options(file)))
 
 
 @pytest.mark.parametrize("file", EACH_FILE)
 def test_streaming(spark: "SparkSession", file: CaseFile, tmp_path: Path) -> None:
-    from wherecast.spark import match
-
     cases = file.cases_for("spark")
     table = publications_table(file, cases)
     (tmp_path / "publications").mkdir()
@@ -69,7 +95,7 @@ def test_streaming(spark: "SparkSession", file: CaseFile, tmp_path: Path) -> Non
     columns = publications_frame(spark, file, []).schema
     stream = spark.readStream.schema(columns).parquet(str(tmp_path / "publications"))
 
-    matched = match(stream, _filters(spark, file, cases), **_options(file))
+    matched = _matched(stream, _filters(spark, file, cases), _options(file))
     query = (
         matched.writeStream.format("memory")
         .queryName(f"conformance_{file.stem}")
