@@ -46,10 +46,9 @@ def test_the_same_matches_of_a_mixed_workload(spark: "SparkSession", tmp_path: P
     assert found.sort_by(order).to_pylist() == expected.sort_by(order).to_pylist()
 
 
-@pytest.mark.usefixtures("spark")
 @pytest.mark.parametrize("open_", [True, False])
 def test_the_same_file_of_matches(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], open_: bool
+    spark: "SparkSession", tmp_path: Path, capsys: pytest.CaptureFixture[str], open_: bool
 ) -> None:
     rows: list[dict[str, Any]] = [
         {"row": 1, "no2": 45.0, "sensor": {"id": "a"}, "seen": "2026-05-01T12:00:00Z"},
@@ -74,10 +73,27 @@ def test_the_same_file_of_matches(
         named = [part if part.startswith("--") else str(tmp_path / part) for part in files]
         out = ["--output", str(tmp_path / f"{runner}.jsonl"), "--runner", runner]
         assert run(["match", *named, *out]) == 0
-        assert "1 publication refused" in capsys.readouterr().err
+        line, err = capsys.readouterr()
+        assert "1 publication refused" in err
+        assert (f"/s) on Spark {spark.version} local[2] -> " in line) == (runner == "spark")
 
     spark_rows = (tmp_path / "spark.jsonl").read_text()
     assert spark_rows == (tmp_path / "inline.jsonl").read_text()
     found = [(row["row"], row["filter_id"]) for row in map(json.loads, spark_rows.splitlines())]
     expected = [(1, 0), (1, 1), (1, 2), (1, 3), (2, 0), (2, 3), (4, 1), (4, 2), (4, 3)]
     assert found == expected + ([(5, 3), (5, 4), (6, 3), (6, 5)] if open_ else [])
+
+
+def test_figures_as_json_say_where_it_ran(
+    spark: "SparkSession", tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "f.csv").write_text("id,filter\n1,n > 1\n")
+    (tmp_path / "p.csv").write_text("n\n1\n2\n")
+    files = {"--filters": "f.csv", "--publications": "p.csv", "--output": "o.csv"}
+    named = [part for option, name in files.items() for part in (option, str(tmp_path / name))]
+
+    assert run(["match", *named, "--json"]) == 0
+
+    report = json.loads(capsys.readouterr().out)
+    expected = {"runner": "spark", "spark_version": spark.version, "spark_master": "local[2]"}
+    assert report.items() >= (expected | {"publications": 2, "filters": 1, "matches": 1}).items()

@@ -43,12 +43,12 @@ def run_demo(directory: Path | None, master: str) -> None:
     demo_view.show_start(out, publications.num_rows, subscriptions)
     part, _ = compile_part(subscription_table(subscriptions), demo_air.schema())
     filters = loaded([part.part], part.kept, pa.int64(), demo_air.schema(), True)
-    with screen.progress("Index", lambda: "its first use compiles it"):
+    with screen.progress("Index", lambda _: "its first use compiles it"):
         expected = _inline(NotifyTask(filters, "number"), publications)
     arrived: dict[int, pa.Table] = {}  # by micro-batch
     with (
         tempfile.TemporaryDirectory() as scratch,
-        screen.progress("Spark", lambda: _so_far(arrived)),
+        screen.progress("Spark", lambda _: _so_far(arrived)),
         spark_session(master) as spark,
     ):
         source = placed(part, pa.int64(), demo_air.schema(), True, Path(scratch) / "filters")

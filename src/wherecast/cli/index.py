@@ -17,7 +17,7 @@ def run_check(path: Path, as_json: bool) -> bool:
     """
     figures = file_figures(path)
     read, damaged = 0, []
-    with screen.progress("Checking", lambda: f"{read:,} of {figures.bytes:,} bytes"):
+    with screen.progress("Checking", lambda _: f"{read:,} of {figures.bytes:,} bytes"):
         for part in check_file(path):
             read += part.nbytes
             if not part.intact:

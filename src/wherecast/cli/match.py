@@ -2,7 +2,7 @@
 
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,7 @@ from wherecast.pipeline.filters import FilterPart, OnBad, RejectedFilter, compil
 from wherecast.pipeline.match_files import Runner, Tally, match_files
 from wherecast.pipeline.place import placed
 from wherecast.pipeline.session import spark_session
+from wherecast.pipeline.spark_status import Whereabouts, Work, whereabouts, work
 from wherecast.pipeline.tasks import FilterSource
 
 _SHOWN_MAX = 3
@@ -55,15 +56,15 @@ def run_match(options: MatchOptions) -> None:
     compiled = _Compiled(part, table.schema.field("id").type, publications.schema)
     tally = Tally()
     with (
-        _runner(options, compiled) as (runner, source),
-        screen.progress("Matching", lambda: _so_far(tally)),
+        _runner(options, compiled) as runner,
+        screen.progress("Matching", lambda now: _so_far(tally, now), runner.ask),
     ):
         start = time.perf_counter()
-        match_files(publications, source, options.output, runner, tally)
+        match_files(publications, runner.filters, options.output, runner.run, tally)
         duration = time.perf_counter() - start
     _complain(tally, rejected)
-    report = _as_json if options.json else _as_line
-    print(report(options, len(part.part), rejected, tally, duration))
+    report = _Report(options.output, len(part.part), len(rejected), tally, duration, runner.where)
+    print(report.to_json() if options.json else report)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,23 +76,43 @@ class _Compiled:
     schema: Schema
 
 
+@dataclass(frozen=True, slots=True)
+class _Runner:
+    """What does the matching.
+
+    Attributes:
+        run: runs a task.
+        filters: as it takes them.
+        ask: gives the tasks that run now.
+        where: it runs, None for this process.
+    """
+
+    run: Runner
+    filters: FilterSource
+    ask: Callable[[], Work] = Work
+    where: Whereabouts | None = None
+
+
 @contextmanager
-def _runner(options: MatchOptions, given: _Compiled) -> Iterator[tuple[Runner, FilterSource]]:
-    """What does the matching, and the filters as it takes them."""
+def _runner(options: MatchOptions, given: _Compiled) -> Iterator[_Runner]:
     if options.runner == "inline":
         part = given.part
-        yield inline.run, loaded([part.part], part.kept, given.id_type, given.schema, False)
+        filters = loaded([part.part], part.kept, given.id_type, given.schema, False)
+        yield _Runner(inline.run, filters)
         return
     with spark_session(options.master) as spark, tempfile.TemporaryDirectory() as scratch:
         from wherecast.pipeline.spark_runner import run_on_files
 
-        where = Path(scratch)
-        source = placed(given.part, given.id_type, given.schema, False, where / "filters")
-        yield run_on_files(spark, where), source
+        folder = Path(scratch)
+        source = placed(given.part, given.id_type, given.schema, False, folder / "filters")
+        run = run_on_files(spark, folder)
+        yield _Runner(run, source, lambda: work(spark), whereabouts(spark))
 
 
-def _so_far(tally: Tally) -> str:
+def _so_far(tally: Tally, now: Work) -> str:
     publications = screen.count(tally.publications, "publication")
+    if now.total:
+        return f"{publications}, {now.finished:,} of {screen.count(now.total, 'Spark task')}"
     return f"{publications}, {screen.count(tally.matches, 'match')}"
 
 
@@ -108,41 +129,45 @@ def _complain(tally: Tally, rejected: list[RejectedFilter]) -> None:
             err.print(f"  row {letter.row + 1}: {letter.reason}", markup=False, soft_wrap=True)
 
 
-def _as_line(
-    options: MatchOptions,
-    filters: int,
-    rejected: list[RejectedFilter],
-    tally: Tally,
-    duration: float,
-) -> str:
-    publications = screen.count(tally.publications, "publication")
-    refused = f" ({tally.refused:,} refused)" if tally.refused else ""
-    bad = f" ({len(rejected):,} left out)" if rejected else ""
-    return (
-        f"{publications}{refused}, {screen.count(filters, 'filter')}{bad}:"
-        f" {screen.count(tally.matches, 'match')} in {screen.seconds(duration)}"
-        f" ({screen.rate(tally.publications, duration)} publications/s,"
-        f" {screen.rate(tally.matches, duration)} matches/s) -> {options.output}"
-    )
+@dataclass(frozen=True, slots=True)
+class _Report:
+    """The figures of a run; where it ran is None for this process."""
 
+    output: Path
+    filters: int
+    rejected: int
+    tally: Tally
+    seconds: float
+    where: Whereabouts | None
 
-def _as_json(
-    options: MatchOptions,
-    filters: int,
-    rejected: list[RejectedFilter],
-    tally: Tally,
-    duration: float,
-) -> str:
-    report = {
-        "publications": tally.publications,
-        "publications_refused": tally.refused,
-        "filters": filters,
-        "filters_rejected": len(rejected),
-        "matches": tally.matches,
-        "seconds": round(duration, 3),
-        "publications_per_s": round(tally.publications / duration, 1),
-        "matches_per_s": round(tally.matches / duration, 1),
-        "runner": options.runner,
-        "output": str(options.output),
-    }
-    return orjson.dumps(report).decode()
+    def __str__(self) -> str:
+        tally = self.tally
+        refused = f" ({tally.refused:,} refused)" if tally.refused else ""
+        bad = f" ({self.rejected:,} left out)" if self.rejected else ""
+        where = "inline" if self.where is None else f"on {self.where}"
+        return (
+            f"{screen.count(tally.publications, 'publication')}{refused},"
+            f" {screen.count(self.filters, 'filter')}{bad}:"
+            f" {screen.count(tally.matches, 'match')} in {screen.seconds(self.seconds)}"
+            f" ({screen.rate(tally.publications, self.seconds)} publications/s,"
+            f" {screen.rate(tally.matches, self.seconds)} matches/s) {where} -> {self.output}"
+        )
+
+    def to_json(self) -> str:
+        """The same figures as a JSON object."""
+        tally, where = self.tally, self.where
+        report = {
+            "publications": tally.publications,
+            "publications_refused": tally.refused,
+            "filters": self.filters,
+            "filters_rejected": self.rejected,
+            "matches": tally.matches,
+            "seconds": round(self.seconds, 3),
+            "publications_per_s": round(tally.publications / self.seconds, 1),
+            "matches_per_s": round(tally.matches / self.seconds, 1),
+            "runner": "inline" if where is None else "spark",
+            "spark_version": None if where is None else where.version,
+            "spark_master": None if where is None else where.master,
+            "output": str(self.output),
+        }
+        return orjson.dumps(report).decode()

@@ -6,9 +6,11 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Task as ProgressTask
+from rich.progress_bar import ProgressBar
 from rich.text import Text
 
 from wherecast.pipeline.spark_settings import MASTER
+from wherecast.pipeline.spark_status import Work
 
 __all__ = ["MASTER", "console", "count", "progress", "rate", "seconds"]
 
@@ -38,23 +40,49 @@ def rate(number: int, duration: float) -> str:
 class _Told(TextColumn):
     """A text that is asked for whenever the bar is drawn."""
 
-    def __init__(self, tell: Callable[[], str]) -> None:
+    def __init__(self, tell: Callable[[Work], str]) -> None:
         super().__init__("")
         self._tell = tell
 
     def render(self, task: ProgressTask) -> Text:
         """What there is to tell now."""
-        return Text(self._tell())
+        return Text(self._tell(Work(int(task.completed), int(task.total or 0))))
+
+
+class _Bar(BarColumn):
+    """A bar that shows the tasks of Spark where some run, else that something is going on."""
+
+    def __init__(self, ask: Callable[[], Work]) -> None:
+        super().__init__(20)
+        self._ask = ask
+
+    def render(self, task: ProgressTask) -> ProgressBar:
+        """The bar as it is now."""
+        found = self._ask()
+        task.total, task.completed = found.total or None, found.finished
+        return super().render(task)
 
 
 @contextmanager
-def progress(what: str, tell: Callable[[], str]) -> Iterator[None]:
-    """A progress bar on a terminal, nothing elsewhere; `tell` gives what is beside it."""
-    out = console()  # starting Spark takes standard error away for a while
+def progress(
+    what: str,
+    tell: Callable[[Work], str],
+    ask: Callable[[], Work] = Work,
+    out: Console | None = None,
+) -> Iterator[None]:
+    """A progress bar on a terminal, nothing elsewhere.
+
+    Args:
+        what: is going on.
+        tell: gives what is beside the bar, from the tasks that it shows.
+        ask: gives the tasks that the bar shows; asked by the thread that draws.
+        out: where lines may be printed meanwhile, above the bar.
+    """
+    out = out or console()  # starting Spark takes standard error away for a while
     if not out.is_terminal:
         yield
         return
-    columns = (SpinnerColumn(), TextColumn(what), BarColumn(20), _Told(tell), TimeElapsedColumn())
-    with Progress(*columns, console=out, transient=True) as bar:
+    columns = (SpinnerColumn(), TextColumn(what), _Bar(ask), _Told(tell), TimeElapsedColumn())
+    with Progress(*columns, console=out, transient=True, refresh_per_second=5) as bar:
         bar.add_task(what, total=None)
         yield

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wherecast.model import ConfigError
+from wherecast.pipeline.spark_java import java_problem
 from wherecast.pipeline.spark_settings import MASTER, settings
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def spark_session(
         options: further settings of a session that is started.
 
     Raises:
-        ConfigError: there is no PySpark or no Java, or the master is none.
+        ConfigError: there is no PySpark, no Java or one that is too old, or the master is none.
     """
     try:
         from pyspark.sql import SparkSession
@@ -110,13 +111,18 @@ def _stderr_to(path: Path) -> Iterator[None]:
 
 def _reason(error: Exception, log: Path) -> str:
     """One line about why Spark did not start, from its error and from what Java wrote."""
+    exited = "gateway process exited" in str(error)
+    problem = java_problem() if exited else None
+    if problem is not None:
+        return problem
     said = log.read_text(errors="replace").splitlines() if log.exists() else []
     for mark, cut in (('Exception in thread "main"', "Exception: "), ("connect to master", ": ")):
         told = next((line for line in said if mark in line), None)
         if told is not None:
             return told.rsplit(cut, 1)[-1]
-    if "gateway process exited" in str(error):
-        return "Java 17 or newer is needed; install it, or set JAVA_HOME to where it is"
+    if exited:
+        last = next((line for line in reversed(said) if line.strip()), "it said nothing")
+        return f"Java ended at once: {last.strip()}"
     return gist(error)
 
 

@@ -57,7 +57,7 @@ def test_every_format(
     path = folder / f"out.{wanted}"
     figures = r"3 publications \(1 refused\), 2 filters: 2 matches in [\d.]+ s"
     rates = r"\([\d,.]+ publications/s, [\d,.]+ matches/s\)"
-    assert re.fullmatch(f"{figures} {rates} -> {re.escape(str(path))}\n", out)
+    assert re.fullmatch(f"{figures} {rates} inline -> {re.escape(str(path))}\n", out)
     assert err == (
         "1 publication refused:\n  row 3: attribute no2: 1200.0 is above its maximum 1000.0\n"
     )
@@ -87,6 +87,7 @@ def test_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert report["matches"] == 4
     assert report["publications_refused"] == 0
     assert report["runner"] == "inline"
+    assert report["spark_version"] is report["spark_master"] is None
 
 
 def test_bad_filters_stop_it_or_are_left_out(

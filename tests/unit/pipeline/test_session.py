@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fake_java import fake_java
 from wherecast.pipeline.session import _reason, gist
 
 WORKER = """[STREAM_FAILED] Query [id = 1] terminated with exception: Job aborted
@@ -44,12 +45,25 @@ def test_the_line_that_says_most(text: str, told: str) -> None:
             "Master must be y",
         ),
         ("1 WARN A: Failed to connect to master h:1\nmore", "Failed to connect to master h:1"),
-        ("line 71: no such file", "Java 17 or newer is needed"),
+        ("line 71: no memory\n\n", "Java ended at once: line 71: no memory"),
+        ("", "Java ended at once: it said nothing"),
     ],
 )
-def test_why_spark_did_not_start(tmp_path: Path, log: str, told: str) -> None:
+def test_why_spark_did_not_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, log: str, told: str
+) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(fake_java(tmp_path, "25.0.1")))
     (tmp_path / "log").write_text(log)
     error = RuntimeError("Java gateway process exited before sending its port number.")
 
-    assert told in _reason(error, tmp_path / "log")
-    assert "Java 17" in _reason(error, tmp_path / "none")
+    assert _reason(error, tmp_path / "log") == told
+
+
+def test_a_java_that_cannot_be_used_comes_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(fake_java(tmp_path, "1.8.0_392")))
+    (tmp_path / "log").write_text('Exception in thread "main" x.UnsupportedClassVersionError: y')
+    error = RuntimeError("Java gateway process exited before sending its port number.")
+
+    assert "is Java 8, which is too old" in _reason(error, tmp_path / "log")
