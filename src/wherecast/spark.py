@@ -143,7 +143,7 @@ def match(  # noqa: PLR0913  # the options of a join, all but two by keyword
         filters = on_schema(filters, schema)
     stored = filters.stored
     needed = tuple(stored.schema) if live else needed_by(stored)
-    need_columns(publications, stored, needed)
+    need_columns(publications, stored, needed, Place(filters.uri).open)
     place = place_for(publications.sparkSession, stored, filters.uri)
     query = MatchQuery(
         filters=LiveFilters(filters.uri) if live else PlacedFilters(stored, place),

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from wherecast.language.table import PredicateTable
+from wherecast.language.table import Kind, PredicateTable
 from wherecast.language.vectors import values_of
 from wherecast.matching.columnar.runs import Run, matches_of, merged, ordered
 from wherecast.matching.columnar.saved import load_run, save_run
@@ -92,18 +92,32 @@ class Part:
         hidden = self._run.hidden
         return found if hidden is None else found[~hidden[found]]
 
-    def names(self, attribute: str) -> Ints:
-        """The places of the filters that name an attribute in a predicate of its own."""
+    def naming(self, attribute: str) -> Ints:
+        """The places of the filters that name an attribute and are not hidden."""
         table = self._run.snapshot.table
-        numbers = [n for n, a in enumerate(table.attributes) if a.name == attribute]
-        rows = np.flatnonzero(np.isin(table.attribute, numbers))
+        rows = np.flatnonzero(_naming(table, attribute))
         conjunctions = np.searchsorted(table.predicate_offsets, rows, side="right") - 1
         filters = np.searchsorted(table.conjunction_offsets, conjunctions, side="right") - 1
-        return np.unique(filters)
+        return np.setdiff1d(filters, self.hidden)
 
     def without(self, places: Ints) -> "Part":
         """The same part with some more filters hidden."""
         return replace(self, _run=self._run.without(places))
+
+
+def _naming(table: PredicateTable, attribute: str) -> npt.NDArray[np.bool_]:
+    """Which predicates name an attribute: their own, or one that they compute with."""
+    numbers = [n for n, a in enumerate(table.attributes) if a.name == attribute]
+    compared = [
+        n for n, c in enumerate(table.residuals) if attribute in (c.left.name, c.right.name)
+    ]
+    away = table.distances
+    measured = np.isin(away.latitudes, numbers) | np.isin(away.longitudes, numbers)
+    named = np.isin(table.attribute, numbers)
+    of_distance, of_two = table.kind == Kind.DISTANCE, table.kind == Kind.RESIDUAL
+    named[of_distance] = measured[table.low[of_distance]]
+    named[of_two] = np.isin(table.low[of_two], compared)
+    return named
 
 
 def join_parts(parts: Sequence[Part]) -> tuple[Part, Ints]:

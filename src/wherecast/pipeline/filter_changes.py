@@ -10,20 +10,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from wherecast.language.vectors import array_of
+from wherecast.language.vectors import array_of, values_of
 from wherecast.matching import join_parts
 from wherecast.pipeline.filters import FilterPart
-from wherecast.pipeline.stored import (
-    Folder,
-    Open,
-    StoredFilters,
-    StoredPart,
-    load_part,
-    map_batch,
-    store_part,
-    with_hidden,
-)
+from wherecast.pipeline.loading import Open, load_part, read_batch
+from wherecast.pipeline.stored import Folder, StoredFilters, StoredPart, store_part, with_hidden
 
 _JOIN_AT = 4  # neighbouring parts of one tier
 _TIER_BASE = 4_096  # filters of a part of the lowest tier
@@ -64,6 +57,17 @@ def replace_all(
     there = sum(len(load_part(part, open_blob).find(new.part.ids)) for part in base.parts)
     parts = (store_part(new, folder),) if len(new.part) else ()
     return replace(base, parts=parts), Counts(len(new.part) - there, there, len(base) - there)
+
+
+def missing(base: StoredFilters, ids: pa.Array, open_blob: Open) -> pa.Array:
+    """Those ids that no filter has."""
+    there = np.zeros(len(ids), np.bool_)
+    for stored in base.parts:
+        part = load_part(stored, open_blob)
+        found = part.ids.take(array_of(part.find(ids)))
+        if len(found):
+            there |= values_of(pc.is_in(ids, value_set=found))
+    return ids.filter(array_of(~there))
 
 
 def compact(base: StoredFilters, folder: Folder, open_blob: Open) -> StoredFilters:
@@ -122,7 +126,7 @@ def _joined(parts: Sequence[StoredPart], folder: Folder, open_blob: Open) -> tup
         return ()
     one, places = join_parts([load_part(part, open_blob) for part in parts])
     taken = array_of(places)
-    texts = pa.concat_arrays([map_batch(open_blob(part.texts)).column(0) for part in parts])
-    batches = [map_batch(open_blob(part.kept)) for part in parts if part.kept is not None]
+    texts = pa.concat_arrays([read_batch(part.texts, open_blob).column(0) for part in parts])
+    batches = [read_batch(part.kept, open_blob) for part in parts if part.kept is not None]
     kept = pa.concat_batches(batches).take(taken) if batches else pa.record_batch([], [])
     return (store_part(FilterPart(one, texts.take(taken), kept), folder),)

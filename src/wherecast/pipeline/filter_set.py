@@ -1,35 +1,27 @@
 """`FilterSet`: filters that change while queries run, as Spark users hold them."""
 
-import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal
 
-import pyarrow as pa
 from pyspark.sql.types import StructField, StructType
 
-from wherecast.columns.sources import table_of
 from wherecast.model import ConfigError, Schema, parse_duration
-from wherecast.pipeline import filter_changes, spark_runner
+from wherecast.pipeline import filter_changes
 from wherecast.pipeline.filter_changes import Counts
 from wherecast.pipeline.filter_versions import FilterVersions, SetOptions, Version
-from wherecast.pipeline.filters import (
-    OnBad,
-    ReadFilters,
-    RejectedFilter,
-    assemble,
-    need_on_bad,
-    read,
-    stored_ids,
-)
+from wherecast.pipeline.filters import OnBad, RejectedFilter, assemble, need_on_bad
+from wherecast.pipeline.given_filters import Columns, arrow_schema_of, given_ids, read_given
+from wherecast.pipeline.live_filters import pinned
 from wherecast.pipeline.place import Place
-from wherecast.pipeline.spark_compile import filter_columns, read_frame
 from wherecast.pipeline.spark_filters import Filters
 from wherecast.pipeline.stored import StoredFilters
+from wherecast.store.blobs import open_blobs
 
 _KEEP_FOR_MIN = timedelta(minutes=1)
+_SHOWN_MAX = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,17 +80,17 @@ class FilterSet:
             ConfigError: there is no set, or one that was made for something else; or the store
                 cannot keep two writers apart.
         """
-        self._versions = FilterVersions(str(uri))
+        self._versions = FilterVersions(open_blobs(uri, conditional=True))
         self.uri = self._versions.uri
-        self._id, self._filter = id, filter
         options = self._versions.options()
+        if schema is not None:
+            asked = _options(schema, keep or (options.keep if options else ()), keep_for)
+            options = options or self._versions.make(asked)
+            _need_same(options, asked, self.uri)
         if options is None:
-            if schema is None:
-                raise ConfigError(f"there is no set of filters at {uri}; give a schema to make one")
-            options = self._versions.make(_options(schema, keep, keep_for))
-        elif schema is not None:
-            _need_same(options, _options(schema, keep or options.keep, keep_for), self.uri)
+            raise ConfigError(f"there is no set of filters at {uri}; give a schema to make one")
         self._options = options
+        self._columns = Columns(id, filter, options.keep)
 
     @property
     def schema(self) -> Schema:
@@ -139,6 +131,22 @@ class FilterSet:
             )
         return Filters(found.filters, self.uri)
 
+    def pinned(self, query: str, batch: int) -> Filters:
+        """The filters of the version that a batch of a query uses, for `foreachBatch`.
+
+        The newest version is fixed for the batch by who asks first, so that a batch that is
+        repeated uses the same one again. The last hundred of a query are remembered.
+
+        Args:
+            query: a name for the query, the same whenever it is started.
+            batch: the number of the batch, as `foreachBatch` gives it.
+
+        Raises:
+            SnapshotError: the version was fixed before, and is not there any more.
+        """
+        self.filters()  # says so where nothing was ever added
+        return Filters(pinned(self.uri, query, batch), self.uri)
+
     def add(self, filters: Any, on_bad_filter: OnBad = "raise") -> Change:
         """Adds filters; one with an id that is there takes its place.
 
@@ -171,30 +179,27 @@ class FilterSet:
         """
         if missing not in ("raise", "skip"):
             raise ConfigError(f"missing is 'raise' or 'skip', not {missing!r}")
-        newest = self._newest()
-        given = self._ids(ids)
-        if newest.filters is None or not len(given):
-            return self._unchanged(newest, given, missing)
-        number, place = newest.number + 1, Place(self.uri)
-        folder = self._versions.folder(number)
-        stored, counts = filter_changes.remove(newest.filters, given, folder, place.open)
-        if not counts.removed or (missing == "raise" and counts.removed < len(given)):
-            return self._unchanged(newest, given, missing, counts.removed)
-        self._versions.commit(number, stored, counts)
-        return Change(number, removed=counts.removed)
+        newest, given = self._newest(), given_ids(ids, self._columns.id)
+        base, open_blob = newest.filters, Place(self.uri).open
+        absent = given if base is None else filter_changes.missing(base, given, open_blob)
+        if len(absent) and missing == "raise":
+            raise KeyError(_absent(absent.slice(0, _SHOWN_MAX).to_pylist(), len(absent)))
+        if base is None or len(absent) == len(given):
+            return Change(newest.number)
+        folder = self._versions.folder(newest.number + 1)
+        stored, counts = filter_changes.remove(base, given, folder, open_blob)
+        return self._committed(newest, stored, counts)
 
     def compact(self) -> Change:
         """Puts all filters into one part; matching is then as fast as on compiled filters."""
         newest = self._newest()
         if newest.filters is None:
             return Change(newest.number)
-        number = newest.number + 1
-        folder = self._versions.folder(number)
+        folder = self._versions.folder(newest.number + 1)
         stored = filter_changes.compact(newest.filters, folder, Place(self.uri).open)
         if stored is newest.filters:
             return Change(newest.number)
-        self._versions.commit(number, stored, Counts())
-        return Change(number)
+        return self._committed(newest, stored, Counts())
 
     def _newest(self) -> Version:
         return self._versions.read(self._versions.latest())
@@ -202,78 +207,28 @@ class FilterSet:
     def _changed(self, filters: Any, on_bad: OnBad, change: Callable[..., Any]) -> Change:
         need_on_bad(on_bad)
         newest = self._newest()
-        columns, parts = self._read(filters, newest.filters)
+        columns, parts = read_given(filters, self._columns, self.schema, newest.filters)
         part, rejected = assemble(parts, self.schema, on_bad)
         base = newest.filters or self._empty(columns)
-        number = newest.number + 1
-        given = base, part, self._versions.folder(number), Place(self.uri).open
-        stored, counts = change(*given)
+        folder = self._versions.folder(newest.number + 1)
+        stored, counts = change(base, part, folder, Place(self.uri).open)
         if counts == Counts() and newest.filters is not None:
             return Change(newest.number, rejected=tuple(rejected))
-        self._versions.commit(number, stored, counts)
+        return self._committed(newest, stored, counts, rejected)
+
+    def _committed(
+        self,
+        newest: Version,
+        stored: StoredFilters,
+        counts: Counts,
+        rejected: Sequence[RejectedFilter] = (),
+    ) -> Change:
+        number = self._versions.commit(newest, stored, counts).number
         return Change(number, counts.added, counts.replaced, counts.removed, tuple(rejected))
 
-    def _unchanged(self, newest: Version, ids: pa.Array, missing: str, found: int = 0) -> Change:
-        if missing == "raise" and found < len(ids):
-            raise KeyError(f"{len(ids) - found} of {len(ids)} ids are not in the set")
-        return Change(newest.number)
-
     def _empty(self, columns: list[StructField]) -> StoredFilters:
-        type_ = _arrow_schema(columns).field(0).type
-        shown = StructType(columns).json()
-        return StoredFilters(self.schema, self._options.enforced, shown, str(type_), ())
-
-    def _read(
-        self, filters: Any, there: StoredFilters | None
-    ) -> tuple[list[StructField], list[ReadFilters]]:
-        """The columns of filters (ids and kept ones), and what was read of them."""
-        if hasattr(filters, "mapInArrow"):
-            ids, texts, *kept = filter_columns(filters, self._id, self._filter, self.keep)
-            columns = [ids, *kept]
-            _need_types(columns, there)
-            parts = read_frame(filters, [ids, texts, *kept], self.schema)
-            return columns, [_fitting(part, columns) for part in parts]
-        table = self._table(filters)
-        columns = _spark_columns(table.drop_columns([table.column_names[1]]))
-        if there is not None:
-            columns = StructType.fromJson(json.loads(there.columns)).fields
-        target = _arrow_schema(columns)
-        ids, *kept = list(target)
-        fields = [ids, pa.field(self._filter, pa.large_string()), *kept]
-        try:
-            table = table.cast(pa.schema(fields))
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError) as error:
-            raise ConfigError(f"the filters do not fit those of the set: {error}") from None
-        return columns, [read(table, self.schema)]
-
-    def _table(self, filters: Any) -> pa.Table:
-        """The columns of the set, of anything with the Arrow interface."""
-        if not (hasattr(filters, "__arrow_c_stream__") or hasattr(filters, "__arrow_c_array__")):
-            kind = type(filters).__name__
-            raise ConfigError(f"filters are a DataFrame or an Arrow table, not {kind}")
-        table = table_of(filters)
-        names = [self._id, self._filter, *self.keep]
-        missing = [name for name in names if name not in table.column_names]
-        if missing:
-            there = ", ".join(table.column_names)
-            raise ConfigError(f"the filters have no column {', '.join(missing)}, only {there}")
-        return table.select(names)
-
-    def _ids(self, ids: Any) -> pa.Array:
-        """Distinct ids as parts keep them."""
-        if hasattr(ids, "mapInArrow"):
-            found = spark_runner.to_arrow(ids.select(self._id)).column(0)
-        elif hasattr(ids, "__arrow_c_stream__"):
-            table = table_of(ids)
-            place = self._id if self._id in table.column_names else 0
-            found = table.column(place)
-        elif isinstance(ids, Iterable) and not isinstance(ids, str):
-            found = pa.chunked_array([pa.array(list(ids))])
-        else:
-            raise ConfigError(f"ids are a list, a DataFrame or an Arrow table, not {ids!r}")
-        if pa.types.is_null(found.type):
-            found = found.cast(pa.large_string())
-        return stored_ids(found.combine_chunks().drop_null()).unique()
+        shown, type_ = StructType(columns).json(), str(arrow_schema_of(columns).field(0).type)
+        return StoredFilters(self.schema, self._options.enforced, shown, type_, ())
 
 
 def _options(
@@ -284,7 +239,7 @@ def _options(
         raise ConfigError("keep_for is at least 1m: queries look back at the last version")
     enforced = isinstance(schema, Schema)
     attributes = schema if isinstance(schema, Schema) else Schema.from_spark(schema)
-    return SetOptions(attributes, enforced, tuple(keep), duration.total_seconds())
+    return SetOptions(attributes, enforced, tuple(dict.fromkeys(keep)), duration.total_seconds())
 
 
 def _need_same(there: SetOptions, given: SetOptions, uri: str) -> None:
@@ -298,33 +253,6 @@ def _need_same(there: SetOptions, given: SetOptions, uri: str) -> None:
             raise ConfigError(f"the set of filters at {uri} was made with other {what}")
 
 
-def _need_types(columns: Sequence[StructField], there: StoredFilters | None) -> None:
-    """Nothing where columns have the types that the set has already."""
-    if there is None:
-        return
-    known = StructType.fromJson(json.loads(there.columns)).fields
-    for old, new in zip(known, columns, strict=True):
-        if old.dataType != new.dataType:
-            told = f"{new.dataType.simpleString()}, in the set it is {old.dataType.simpleString()}"
-            raise ConfigError(f"column {new.name} of the filters is {told}; cast it")
-
-
-def _arrow_schema(columns: Sequence[StructField]) -> pa.Schema:
-    from pyspark.sql.pandas.types import to_arrow_schema
-
-    return to_arrow_schema(StructType(list(columns)))
-
-
-def _spark_columns(table: pa.Table) -> list[StructField]:
-    from pyspark.sql.pandas.types import from_arrow_schema
-
-    return list(from_arrow_schema(table.schema).fields)
-
-
-def _fitting(part: ReadFilters, columns: Sequence[StructField]) -> ReadFilters:
-    """What was read, its columns as the set keeps them: times differ by the zone of a session."""
-    target = pa.schema(list(_arrow_schema(columns))[1:])
-    if part.kept.schema == target or not part.kept.num_columns:
-        return part
-    kept = part.kept.cast(target)
-    return ReadFilters(part.ids, part.texts, kept, part.table, part.rejected)
+def _absent(shown: Sequence[str | int], count: int) -> str:
+    named = ", ".join(map(repr, shown)) + (", …" if count > len(shown) else "")
+    return f"{count} {'id is' if count == 1 else 'ids are'} not in the set: {named}"

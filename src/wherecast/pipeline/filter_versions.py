@@ -13,22 +13,23 @@ they are tried again or the batch is replayed. The last hundred pins of a query 
 Spark keeps of its own batches.
 """
 
-import json
 import time
 import uuid
+import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from itertools import pairwise
+from typing import Any
 
-from wherecast.model import ConflictError, Schema, SnapshotError
+from wherecast.model import ConflictError, Schema, SnapshotError, WherecastError
 from wherecast.pipeline.filter_changes import Counts
-from wherecast.pipeline.stored import FORMAT, Folder, StoredFilters, schema_of
-from wherecast.store.blobs import Blobs, MissingBlob, open_blobs
+from wherecast.pipeline.manifests import packed, unpacked
+from wherecast.pipeline.stored import Folder, StoredFilters, schema_dict, schema_of
+from wherecast.store.blobs import Blobs, MissingBlob
 
 _SET = "set.json"
 _PINS_KEPT = 100
 _LOOK_AHEAD_S = 30  # less than any version is kept
-_latest: dict[str, tuple[int, float]] = {}  # by URI: what this process saw last, and when
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,20 +48,16 @@ class SetOptions:
     keep: tuple[str, ...]
     keep_for_s: float
 
-    def to_json(self) -> bytes:
-        """The options as `from_json` reads them."""
-        schema = {"attributes": self.schema.to_dict(), "open": self.schema.open}
-        schema["unsupported"] = dict(self.schema.unsupported)
+    def to_dict(self) -> dict[str, Any]:
+        """The options as `from_dict` reads them."""
         rest = {"enforced": self.enforced, "keep": self.keep, "keep_for_s": self.keep_for_s}
-        return json.dumps({"format": FORMAT, "schema": schema, **rest}).encode()
+        return {"schema": schema_dict(self.schema), **rest}
 
     @staticmethod
-    def from_json(text: bytes) -> "SetOptions":
-        """The options in a JSON text that `to_json` wrote."""
-        given = json.loads(text)
-        return SetOptions(
-            schema_of(given["schema"]), given["enforced"], tuple(given["keep"]), given["keep_for_s"]
-        )
+    def from_dict(given: dict[str, Any]) -> "SetOptions":
+        """The options that `to_dict` gave."""
+        schema, keep = schema_of(given["schema"]), tuple(given["keep"])
+        return SetOptions(schema, given["enforced"], keep, given["keep_for_s"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,52 +69,55 @@ class Version:
         made_s: when it was made, in seconds since 1970.
         counts: what changed.
         filters: all filters, None before the first were added.
+        writer: a name for who made it, never used again.
+        after: the writer of the version before.
     """
 
     number: int
     made_s: float
     counts: Counts
     filters: StoredFilters | None
+    writer: str
+    after: str | None
 
 
 class FilterVersions:
     """The versions under a URI. Threads and processes may share a URI, each with its own object."""
 
-    def __init__(self, uri: str, clock: Callable[[], float] = time.time) -> None:
-        self.blobs: Blobs = open_blobs(uri, conditional=True)
-        self.uri = self.blobs.uri
+    def __init__(self, blobs: Blobs, clock: Callable[[], float] = time.time) -> None:
+        self.blobs = blobs
+        self.uri = blobs.uri
         self._clock = clock
+        self._newest = (0, 0.0)  # what this object saw last, and when
 
     def options(self) -> SetOptions | None:
         """What the set was made for, None where there is no set."""
-        try:
-            content = self.blobs.read(_SET)
-        except MissingBlob:
-            return None
-        return SetOptions.from_json(self._checked(content, _SET))
+        found = self._read(_SET)
+        return None if found is None else SetOptions.from_dict(found)
 
     def make(self, options: SetOptions) -> SetOptions:
         """Makes an empty set; returns the options of the one that is there then."""
-        self.blobs.create(_SET, options.to_json())
+        # The version first: with the options a set is complete, whenever its maker dies.
+        self._create(Version(1, self._clock(), Counts(), None, uuid.uuid4().hex, None))
+        self.blobs.create(_SET, packed(options.to_dict()))
         made = self.options()
         assert made is not None
-        self._create(Version(1, self._clock(), Counts(), None))
         return made
 
     def latest(self) -> int:
         """The number of the newest version."""
         now = self._clock()
-        number, seen_s = _latest.get(self.uri, (0, 0.0))
+        number, seen_s = self._newest
         if number and 0 <= now - seen_s < _LOOK_AHEAD_S:
             # What followed was there after that, so it was not removed yet: no gaps.
             while self.blobs.exists(_name(number + 1)):
                 number += 1
         else:
-            names = self.blobs.names("versions")
-            if not names:
+            numbers = self._numbers()
+            if not numbers:
                 raise SnapshotError(f"there is no set of filters at {self.uri}")
-            number = int(names[-1].rpartition("/")[2])
-        _latest[self.uri] = (number, now)
+            number = numbers[-1]
+        self._newest = (number, now)
         return number
 
     def read(self, number: int) -> Version:
@@ -126,98 +126,133 @@ class FilterVersions:
         Raises:
             SnapshotError: it was removed, or never was, or is damaged.
         """
-        try:
-            content = self.blobs.read(_name(number))
-        except MissingBlob:
-            raise SnapshotError(
-                f"version {number} of the filters at {self.uri} is not there (any more)"
-            ) from None
-        given = json.loads(self._checked(content, _name(number)))
-        filters = given["filters"]
-        stored = None if filters is None else StoredFilters.from_json(json.dumps(filters))
-        return Version(number, given["made_s"], Counts(**given["counts"]), stored)
+        found = self._version(number)
+        if found is None:
+            gone = f"version {number} of the filters at {self.uri} is not there (any more)"
+            raise SnapshotError(gone)
+        return found
 
     def folder(self, number: int) -> Folder:
         """Where the files of a version go that is being made."""
         return Folder(self.blobs, f"blobs/{number:020}")
 
-    def commit(self, number: int, filters: StoredFilters, counts: Counts) -> Version:
-        """Makes a version, the next one after the newest; removes what is due.
+    def commit(self, before: Version, filters: StoredFilters, counts: Counts) -> Version:
+        """Makes the version after another, which must be the newest; removes what is due.
 
         Raises:
             ConflictError: another writer made it; nothing changed.
         """
-        version = Version(number, self._clock(), counts, filters)
-        if not self._create(version):
+        number, writer = before.number + 1, uuid.uuid4().hex
+        version = Version(number, self._clock(), counts, filters, writer, before.writer)
+        made = self._create(version)
+        numbers = self._numbers()
+        if not made or self._is_late(version, numbers):
             raise ConflictError(
                 f"another writer made version {number} of the filters at {self.uri}; nothing was"
                 " changed, try again"
             )
-        _latest[self.uri] = (number, self._clock())
-        self._remove_old()
+        self._newest = (number, version.made_s)
+        try:
+            self._remove_old(numbers)
+        except WherecastError as error:  # the version is made all the same
+            warnings.warn(f"old versions of filters are not removed: {error}", stacklevel=2)
         return version
 
     def pin(self, query: str, batch: int) -> int:
         """The version that a micro-batch uses: the newest when the first task asks."""
         name = f"pins/{query}/{batch:020}"
-        if not self.blobs.exists(name) and self.blobs.create(name, b"%d" % self.latest()):
-            self.blobs.delete(f"pins/{query}/{batch - _PINS_KEPT:020}")
-        return int(self.blobs.read(name))
+        found = self._read(name)
+        if found is None:
+            if self.blobs.create(name, packed({"version": self.latest()})):
+                self.blobs.delete(f"pins/{query}/{batch - _PINS_KEPT:020}")
+            found = unpacked(self.blobs.read(name), f"{self.uri}/{name}")
+        return int(found["version"])
+
+    def _read(self, name: str) -> dict[str, Any] | None:
+        """A manifest, None where there is none."""
+        try:
+            content = self.blobs.read(name)
+        except MissingBlob:
+            return None
+        return unpacked(content, f"{self.uri}/{name}")
+
+    def _version(self, number: int) -> Version | None:
+        given = self._read(_name(number))
+        if given is None:
+            return None
+        stored = given.pop("filters")
+        filters = None if stored is None else StoredFilters.from_dict(stored)
+        return Version(number, filters=filters, **{**given, "counts": Counts(**given["counts"])})
+
+    def _numbers(self) -> list[int]:
+        names = (name.rpartition("/")[2] for name in self.blobs.names("versions"))
+        return [int(name) for name in names if name.isdecimal()]
 
     def _create(self, version: Version) -> bool:
         """Makes the file of a version; whether it is this one that is there then."""
         stored = version.filters
-        writer = uuid.uuid4().hex  # tells a lost answer from another writer
-        content = json.dumps(
+        content = packed(
             {
-                "format": FORMAT,
                 "made_s": version.made_s,
-                "writer": writer,
                 "counts": asdict(version.counts),
-                "filters": None if stored is None else json.loads(stored.to_json()),
-            },
-            indent=1,
-        ).encode()
+                "filters": None if stored is None else stored.to_dict(),
+                "writer": version.writer,
+                "after": version.after,
+            }
+        )
         name = _name(version.number)
-        return self.blobs.create(name, content) or self.blobs.read(name) == content
+        # A network may lose the answer to a write that was done: the content tells.
+        return self.blobs.create(name, content) or self._is_there(name, content)
 
-    def _remove_old(self) -> None:
-        """Removes versions that were kept long enough, and the files that only they had."""
+    def _is_there(self, name: str, content: bytes) -> bool:
+        try:
+            return self.blobs.read(name) == content
+        except MissingBlob:  # removed since
+            return False
+
+    def _is_late(self, version: Version, numbers: list[int]) -> bool:
+        """Whether the number was another's, whose version was removed before this one was made.
+
+        A writer that takes longer than versions are kept finds the name free again. It is then not
+        the newest, and what follows did not follow it.
+        """
+        if numbers[-1:] == [version.number]:
+            return False
+        following = self._version(version.number + 1)
+        if following is not None and following.after == version.writer:
+            return False
+        self.blobs.delete(_name(version.number))
+        return True
+
+    def _remove_old(self, numbers: list[int]) -> None:
+        """Removes versions that were kept long enough, and the files that only they had.
+
+        Several writers may do so at once: what another one has removed is passed over.
+        """
         options = self.options()
         assert options is not None
-        numbers = [int(name.rpartition("/")[2]) for name in self.blobs.names("versions")]
-        oldest = numbers[0]
+        oldest = None
         for number, following in pairwise(numbers):
-            if self._clock() - self.read(following).made_s < options.keep_for_s:
+            next_ = self._version(following)
+            if next_ is None:
+                continue
+            if self._clock() - next_.made_s < options.keep_for_s:
                 break
             self.blobs.delete(_name(number))
-            oldest = following
-        if oldest != numbers[0]:
+            oldest = next_
+        if oldest is not None:
             self._remove_files(oldest)
 
-    def _remove_files(self, oldest: int) -> None:
+    def _remove_files(self, oldest: Version) -> None:
         """Removes the files of versions up to the oldest that is kept, if that does not use them.
 
         A version uses what the one before used, or came with itself. So what the oldest does not
         use of the files up to it, no later one uses.
         """
-        filters = self.read(oldest).filters
-        used = set() if filters is None else set(filters.blobs)
+        used = set() if oldest.filters is None else set(oldest.filters.blobs)
         for name in self.blobs.names("blobs"):
-            if int(name.split("/")[1]) <= oldest and name not in used:
+            if int(name.split("/")[1]) <= oldest.number and name not in used:
                 self.blobs.delete(name)
-
-    def _checked(self, content: bytes, name: str) -> bytes:
-        try:
-            format_ = json.loads(content)["format"]
-        except (ValueError, KeyError, TypeError):
-            raise SnapshotError(f"{self.uri}/{name} is damaged") from None
-        if format_ > FORMAT:
-            raise SnapshotError(
-                f"{self.uri}/{name} has format {format_}, this version reads up to {FORMAT};"
-                " a newer Wherecast wrote it"
-            )
-        return content
 
 
 def _name(number: int) -> str:

@@ -8,14 +8,14 @@ from threading import Lock
 from wherecast.model import ConfigError, SnapshotError
 from wherecast.pipeline.filter_versions import FilterVersions
 from wherecast.pipeline.filters import LoadedFilters
-from wherecast.pipeline.place import Place
-from wherecast.pipeline.stored import load
+from wherecast.pipeline.loading import load
+from wherecast.pipeline.place import Place, opened
+from wherecast.pipeline.stored import StoredFilters
 
 _BATCHES_MAX = 16
 _QUERY, _BATCH = "sql.streaming.queryId", "streaming.sql.batchId"
-_versions = cache(FilterVersions)  # one per process and URI
 _lock = Lock()
-_batches: OrderedDict[tuple[str, str, int], LoadedFilters] = OrderedDict()
+_batches: OrderedDict[tuple[str, str, int], StoredFilters] = OrderedDict()
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,27 +31,43 @@ class LiveFilters:
     def load(self) -> LoadedFilters:
         """The filters of the version that belongs to the micro-batch of this task."""
         query, batch = _micro_batch()
-        key = (self.uri, query, batch)
-        with _lock:
-            found = _batches.pop(key, None) or _loaded(self.uri, query, batch)
-            _batches[key] = found
+        return load(pinned(self.uri, query, batch), Place(self.uri).open)
+
+
+def pinned(uri: str, query: str, batch: int) -> StoredFilters:
+    """The filters that a micro-batch of a query uses, fixed by who asks first.
+
+    Raises:
+        SnapshotError: they were fixed before, and were kept long enough.
+    """
+    key = (uri, query, batch)
+    with _lock:
+        found = _batches.get(key)
+        if found is None:
+            found = _batches[key] = _pinned(_versions(uri), query, batch)
             while len(_batches) > _BATCHES_MAX:
                 _batches.popitem(last=False)
-            return found
+        return found
 
 
-def _loaded(uri: str, query: str, batch: int) -> LoadedFilters:
-    versions = _versions(uri)
+@cache
+def _versions(uri: str) -> FilterVersions:
+    # The driver made sure that two writers are safe there.
+    return FilterVersions(opened(uri))
+
+
+def _pinned(versions: FilterVersions, query: str, batch: int) -> StoredFilters:
     number = versions.pin(query, batch)
     try:
         stored = versions.read(number).filters
     except SnapshotError as error:
         raise SnapshotError(
-            f"{error}; micro-batch {batch} of query {query} began with it, and is kept only as"
-            " long as versions are: start the query with a new checkpoint"
+            f"{error}; micro-batch {batch} of query {query} began with it, and can be repeated only"
+            " as long as versions are kept: start the query with a new checkpoint"
         ) from None
-    assert stored is not None, "a match needs to know the type of the ids"
-    return load(stored, Place(uri).open)
+    if stored is None:
+        raise SnapshotError(f"the filters at {versions.uri} were made anew while a query ran")
+    return stored
 
 
 def _micro_batch() -> tuple[str, int]:

@@ -1,8 +1,9 @@
 """Where the blobs of filters are that were compiled but not saved: a directory of this process.
 
 Contract. The directory stays after the process has ended, so that pickled filters can be used by
-another one of this host. It may be removed a week after that; whoever makes a directory removes
-those that are due. The process holds a lock on it while it runs.
+another one of this host. It may be removed a week after that; whoever makes a directory marks those
+whose process has ended, and removes those that were marked a week ago. The process holds a lock on
+its directory while it runs.
 """
 
 import fcntl
@@ -18,7 +19,7 @@ from wherecast.model import ConfigError
 from wherecast.places import cache_parents, can_write
 
 _KEPT_S = 7 * 24 * 3600
-_LOCK = ".lock"
+_LOCK, _ENDED = ".lock", ".ended"
 
 
 def own_directory() -> Path:
@@ -42,16 +43,20 @@ def _remove_old(home: Path) -> None:
     """Removes the directories of processes that have ended, after a time."""
     for directory in home.iterdir():
         with suppress(OSError):  # someone else is quicker
-            old = time.time() - directory.stat().st_mtime > _KEPT_S
-            if old and _is_free(directory / _LOCK):
+            if not _is_free(directory):
+                continue
+            if not (directory / _ENDED).exists():
+                (directory / _ENDED).touch()
+            elif _is_old(directory / _ENDED):
                 shutil.rmtree(directory)
 
 
-def _is_free(lock: Path) -> bool:
+def _is_free(directory: Path) -> bool:
+    """Whether the process of a directory has ended."""
     try:
-        handle = os.open(lock, os.O_RDWR)
+        handle = os.open(directory / _LOCK, os.O_RDWR)
     except FileNotFoundError:
-        return True
+        return _is_old(directory)  # a new one has no lock yet
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -59,3 +64,7 @@ def _is_free(lock: Path) -> bool:
     finally:
         os.close(handle)
     return True
+
+
+def _is_old(path: Path) -> bool:
+    return time.time() - path.stat().st_mtime > _KEPT_S

@@ -12,17 +12,20 @@ import pyarrow as pa
 
 from wherecast.model import Schema, SnapshotError
 from wherecast.pipeline.filters import FilterPart, LoadedFilters
-from wherecast.pipeline.stored import Folder, StoredFilters, load, store_part
-from wherecast.store.blobs import Blobs, MissingBlob, open_blobs
+from wherecast.pipeline.loading import load
+from wherecast.pipeline.stored import Folder, StoredFilters, store_part
+from wherecast.store.blobs import Blobs, MissingBlob, open_blobs, scheme_of
 from wherecast.store.host_cache import HostCache
 
 host_cache = cache(HostCache)  # one per process
 
 
-@cache
 def opened(uri: str) -> Blobs:
-    """The blobs under a URI; a process opens each once."""
-    return open_blobs(uri)
+    """The blobs under a path or a URI; a process opens each once."""
+    return _opened(uri if scheme_of(uri) else os.path.abspath(uri))  # what a path is may change
+
+
+_opened = cache(open_blobs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +46,8 @@ class Place:
         Raises:
             SnapshotError: it is nowhere, or damaged.
         """
-        blobs = opened(self.uri)
-        short = name.rpartition("/")[2]
-        return host_cache().path(short, partial(self._copy, name), blobs.local_path(name))
+        short, there = name.rpartition("/")[2], opened(self.uri).local_path(name)
+        return host_cache().path(short, partial(self._copy, name), there, f"{self.uri}/{name}")
 
     def _copy(self, name: str, path: Path) -> None:
         shipped = self._shipped(name.rpartition("/")[2])
@@ -54,7 +56,10 @@ class Place:
             return
         try:
             opened(self.uri).fetch(name, path)
-        except MissingBlob:
+        except MissingBlob as error:
+            there = opened(self.uri).local_path(name)
+            if there is None or there.parent.exists():
+                raise SnapshotError(f"{error}; the filters are damaged") from None
             raise SnapshotError(
                 f"the filters are not at {self.uri} as seen from this host: save them where driver"
                 " and executors can read them, with filters.save(uri) and load_filters(uri)"

@@ -9,6 +9,7 @@ from wherecast.columns import arrow_schema
 from wherecast.model import Attribute, ConfigError, Problem, Schema, SchemaError
 from wherecast.model.names import did_you_mean
 from wherecast.pipeline.filters import reading_schema
+from wherecast.pipeline.loading import Open, one_naming
 from wherecast.pipeline.stages import validate
 from wherecast.pipeline.stored import StoredFilters
 
@@ -49,7 +50,10 @@ def needed_by(filters: StoredFilters) -> tuple[Attribute, ...]:
 
 
 def need_columns(
-    publications: "DataFrame", filters: StoredFilters, needed: Sequence[Attribute]
+    publications: "DataFrame",
+    filters: StoredFilters,
+    needed: Sequence[Attribute],
+    open_blob: Open | None = None,
 ) -> None:
     """Nothing where the columns of the publications can be what the filters were read for.
 
@@ -57,6 +61,7 @@ def need_columns(
         publications: what is matched.
         filters: what it is matched against.
         needed: the attributes that are looked at.
+        open_blob: finds the files of the filters, so that an error can name one of them.
 
     Raises:
         SchemaError: a column cannot be the attribute of its name.
@@ -72,7 +77,9 @@ def need_columns(
         name, column = attribute.name, found.find(attribute.name)
         if column is None:
             hint = did_you_mean(name, found.names)
-            text = f"the filters name {name}, which is no column of the publications"
+            one = None if open_blob is None else one_naming(filters, name, open_blob)
+            who = "" if one is None else f" (filter {one!r} for one)"
+            text = f"the filters name {name}{who}, which is no column of the publications"
             raise ConfigError(f"{text}; {hint}" if hint else text)
         if column.type != attribute.type:
             raise ConfigError(

@@ -11,16 +11,11 @@ from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from wherecast.model import ConfigError, Schema, SnapshotError
 from wherecast.pipeline.filters import read
+from wherecast.pipeline.loading import filter_table, read_batch
+from wherecast.pipeline.manifests import packed, unpacked
 from wherecast.pipeline.own_blobs import own_directory
 from wherecast.pipeline.place import Place, opened
-from wherecast.pipeline.stored import (
-    FORMAT,
-    Folder,
-    StoredFilters,
-    filter_table,
-    map_batch,
-    store_filters,
-)
+from wherecast.pipeline.stored import Folder, StoredFilters, store_filters
 from wherecast.store.blobs import MissingBlob
 
 if TYPE_CHECKING:
@@ -67,7 +62,7 @@ class Filters:
         columns.add("filter", StringType()).add("error", StringType()).add("position", LongType())
         rows: list[tuple[Any, ...]] = []
         if self.stored.rejected is not None:
-            batch = map_batch(Place(self.uri).open(self.stored.rejected))
+            batch = read_batch(self.stored.rejected, Place(self.uri).open)
             rows = [tuple(row.values()) for row in batch.to_pylist()]
         spark = SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
         return spark.createDataFrame(rows, columns)
@@ -96,11 +91,14 @@ class Filters:
             ConfigError: the URI cannot be written, or there are other filters already.
         """
         target, source = opened(str(uri)), Place(self.uri)
+        content = packed(self.stored.to_dict())
+        others = f"{uri} has other filters already; a FilterSet can change them"
+        if target.exists(_MANIFEST) and target.read(_MANIFEST) != content:
+            raise ConfigError(others)
         for name in self.stored.blobs:
             target.put_file(name, source.open(name))
-        content = self.stored.to_json().encode()
         if not target.create(_MANIFEST, content) and target.read(_MANIFEST) != content:
-            raise ConfigError(f"{uri} has other filters already; a FilterSet can change them")
+            raise ConfigError(others)
         return Filters(self.stored, target.uri)
 
     def chosen(self, keep: Sequence[str] | None) -> tuple[StructField, ...]:
@@ -125,25 +123,8 @@ def load_filters(uri: str | Path) -> Filters:
         content = blobs.read(_MANIFEST)
     except MissingBlob:
         raise SnapshotError(f"there are no filters at {uri}") from None
-    return Filters(read_stored(content, f"{uri}/{_MANIFEST}"), blobs.uri)
-
-
-def read_stored(content: bytes, where: str) -> StoredFilters:
-    """The filters that a manifest lists.
-
-    Raises:
-        SnapshotError: it is damaged, or a newer version wrote it.
-    """
-    try:
-        format_ = json.loads(content)["format"]
-        if format_ <= FORMAT:
-            return StoredFilters.from_json(content)
-    except (ValueError, KeyError, TypeError):
-        raise SnapshotError(f"{where} is damaged") from None
-    raise SnapshotError(
-        f"{where} has format {format_}, this version reads up to {FORMAT};"
-        " a newer Wherecast wrote it"
-    )
+    stored = StoredFilters.from_dict(unpacked(content, f"{blobs.uri}/{_MANIFEST}"))
+    return Filters(stored, blobs.uri)
 
 
 def on_schema(filters: Filters, schema: Schema) -> Filters:

@@ -1,47 +1,40 @@
-"""Filters as blobs: what is stored of them, and how a process gets at it.
+"""Filters as blobs: what is stored of them, and by which names it is found.
 
     FilterPart ──store_part──▶ StoredPart ──▶ StoredFilters ──load──▶ LoadedFilters
                 (files)         (names)        (small, picklable)      (mapped files)
 
-A blob's name is the digest of its content, so a name never means two things, and a process that
-has mapped a blob can keep it whatever else changes.
+A blob's name is the digest of its content, so a name never means two things. `loading` has the way
+back.
 """
 
 import json
 import tempfile
-from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from wherecast.language.vectors import array_of, values_of
-from wherecast.matching import Part
+from wherecast.language.vectors import array_of
 from wherecast.model import Attribute, Schema
 from wherecast.pipeline.filters import (
     FilterPart,
-    LoadedFilters,
     OnBad,
     ReadFilters,
     RejectedFilter,
     assemble,
-    loaded,
     named_by,
 )
 from wherecast.store.blobs import Blobs
 from wherecast.store.host_cache import blob_name
 
-FORMAT = 1
 counters: Counter[str] = Counter()  # of this process: parts stored, parts mapped, filters loaded
-_LOADED_MAX = 4  # sets of filters that this process keeps
-_PARTS_MAX = 256  # parts that it keeps mapped
 _REJECTED = pa.schema(
     [("filter", pa.large_string()), ("error", pa.string()), ("position", pa.int64())]
 )
@@ -124,33 +117,32 @@ class StoredFilters:
         """The blobs that matching needs."""
         return tuple(name for part in self.parts for name in part.mapped)
 
+    @cached_property
+    def key(self) -> tuple[Any, ...]:
+        """The same for two that match alike."""
+        return self.mapped, self.enforced, self.id_type, repr(self.schema)
+
     @property
     def blobs(self) -> tuple[str, ...]:
         """All blobs."""
         own = () if self.rejected is None else (self.rejected,)
         return (*own, *(name for part in self.parts for name in part.blobs))
 
-    def to_json(self) -> str:
-        """The filters as `from_json` reads them."""
-        schema = {"attributes": self.schema.to_dict(), "open": self.schema.open}
-        return json.dumps(
-            {
-                "format": FORMAT,
-                "schema": {**schema, "unsupported": dict(self.schema.unsupported)},
-                "enforced": self.enforced,
-                "columns": json.loads(self.columns),
-                "id_type": self.id_type,
-                "parts": [asdict(part) for part in self.parts],
-                "rejected": self.rejected,
-                "rejected_count": self.rejected_count,
-            },
-            indent=1,
-        )
+    def to_dict(self) -> dict[str, Any]:
+        """The filters as `from_dict` reads them, for a manifest."""
+        return {
+            "schema": schema_dict(self.schema),
+            "enforced": self.enforced,
+            "columns": json.loads(self.columns),
+            "id_type": self.id_type,
+            "parts": [asdict(part) for part in self.parts],
+            "rejected": self.rejected,
+            "rejected_count": self.rejected_count,
+        }
 
     @staticmethod
-    def from_json(text: str | bytes) -> "StoredFilters":
-        """The filters in a JSON text that `to_json` wrote."""
-        given = json.loads(text)
+    def from_dict(given: dict[str, Any]) -> "StoredFilters":
+        """The filters that a manifest lists."""
         parts = [
             StoredPart(**{**part, "attributes": tuple(map(tuple, part["attributes"]))})
             for part in given["parts"]
@@ -158,12 +150,18 @@ class StoredFilters:
         return StoredFilters(
             schema=schema_of(given["schema"]),
             enforced=given["enforced"],
-            columns=json.dumps(given["columns"]),
+            columns=json.dumps(given["columns"], separators=(",", ":"), sort_keys=True),
             id_type=given["id_type"],
             parts=tuple(parts),
             rejected=given["rejected"],
             rejected_count=given["rejected_count"],
         )
+
+
+def schema_dict(schema: Schema) -> dict[str, Any]:
+    """A schema as `schema_of` reads it."""
+    unsupported = dict(schema.unsupported)
+    return {"attributes": schema.to_dict(), "open": schema.open, "unsupported": unsupported}
 
 
 def schema_of(given: dict[str, Any]) -> Schema:
@@ -271,74 +269,7 @@ def put_batch(folder: Folder, batch: pa.RecordBatch, compressed: bool = False) -
         return folder.put(path, "arrow")
 
 
-def map_batch(path: Path) -> pa.RecordBatch:
-    """The batch in an Arrow file, mapped."""
-    with pa.memory_map(str(path)) as source:
-        return pa.ipc.open_file(source).get_batch(0)
-
-
 @contextmanager
 def _scratch() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="wherecast-") as directory:
         yield Path(directory)
-
-
-Open = Callable[[str], Path]  # the local file of a blob
-
-_lock = Lock()
-_bases: OrderedDict[str, Part] = OrderedDict()
-_filters: OrderedDict[Any, LoadedFilters] = OrderedDict()
-
-
-def load(stored: StoredFilters, open_blob: Open) -> LoadedFilters:
-    """The filters, mapped; this process keeps the last few.
-
-    Raises:
-        SnapshotError: a blob is missing or damaged.
-    """
-    key = (stored.mapped, stored.enforced, stored.id_type, stored.columns, repr(stored.schema))
-    with _lock:
-        found = _filters.pop(key, None) or _load(stored, open_blob)
-        _keep(_filters, key, found, _LOADED_MAX)
-        return found
-
-
-def _load(stored: StoredFilters, open_blob: Open) -> LoadedFilters:
-    counters["filters loaded"] += 1
-    parts = [load_part(part, open_blob) for part in stored.parts]
-    batches = [map_batch(open_blob(part.kept)) for part in stored.parts if part.kept is not None]
-    kept = batches[0] if batches else pa.RecordBatch.from_arrays([], schema=pa.schema([]))
-    if len(batches) > 1:
-        kept = pa.concat_batches(batches)
-    type_ = pa.type_for_alias(stored.id_type)
-    return loaded(parts, kept, type_, stored.schema, stored.enforced)
-
-
-def load_part(stored: StoredPart, open_blob: Open) -> Part:
-    """The filters of a part, mapped, without its further columns."""
-    part = _bases.pop(stored.index, None)
-    if part is None:
-        counters["parts mapped"] += 1
-        part = Part.load(open_blob(stored.index))
-    _keep(_bases, stored.index, part, _PARTS_MAX)
-    if stored.hidden is None:
-        return part
-    return part.without(values_of(map_batch(open_blob(stored.hidden)).column(0)))
-
-
-def _keep(cache: OrderedDict[Any, Any], key: Any, value: Any, most: int) -> None:
-    cache[key] = value
-    while len(cache) > most:
-        cache.popitem(last=False)
-
-
-def filter_table(stored: StoredPart, open_blob: Open) -> pa.Table:
-    """The ids, the texts and the further columns of what is not hidden in a part."""
-    part = load_part(stored, open_blob)
-    columns = {"id": part.ids, "filter": map_batch(open_blob(stored.texts)).column(0)}
-    if stored.kept is not None:
-        kept = map_batch(open_blob(stored.kept))
-        columns |= dict(zip(kept.schema.names, kept.columns, strict=True))
-    shown = np.setdiff1d(np.arange(len(part)), part.hidden)
-    table = pa.Table.from_arrays(list(columns.values()), list(columns))
-    return table if len(shown) == len(part) else table.take(array_of(shown))
