@@ -1,6 +1,6 @@
 """The publications of a conformance file as a Spark DataFrame: nested names become structs."""
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,8 @@ TYPES = {
     "bool": pa.bool_(),
     "string": pa.string(),
     "timestamp": pa.timestamp("us", tz="UTC"),
+    "timestamp_ntz": pa.timestamp("us"),
+    "date": pa.date32(),
 }
 
 Tree = dict[str, "pa.DataType | Tree"]
@@ -46,8 +48,12 @@ def _type(declared: Any) -> pa.DataType:
 
 
 def publications_frame(spark: "SparkSession", file: CaseFile, cases: list[Case]) -> "DataFrame":
-    """The same as a DataFrame with one partition."""
-    return spark.createDataFrame(publications_table(file, cases)).coalesce(1)
+    """The same as a DataFrame with one partition; a time without a zone stays one."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    table = publications_table(file, cases)
+    columns = from_arrow_schema(table.schema, prefer_timestamp_ntz=True)
+    return spark.createDataFrame(table, columns).coalesce(1)
 
 
 def _descend(tree: Tree, path: list[str]) -> Tree:
@@ -86,6 +92,10 @@ def _put(row: dict[str, Any], path: list[str], value: Any, tree: Tree) -> None:
 def _value(value: Any, type_: "pa.DataType | Tree") -> Any:
     if value is None:
         return None
+    if type_ == TYPES["date"]:
+        return date.fromisoformat(value)
+    if type_ == TYPES["timestamp_ntz"]:
+        return datetime.fromisoformat(value)
     if type_ == TYPES["timestamp"]:
         moment = datetime.fromisoformat(value)
         return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

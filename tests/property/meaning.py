@@ -1,5 +1,6 @@
 """What a normal form says of a row: a second, plain reading of its records, for the tests."""
 
+from fractions import Fraction
 from typing import Any
 
 from wherecast.language.constraint import Constraint
@@ -100,6 +101,8 @@ def residual_holds(leaf: Any, row: dict[str, Any]) -> bool:
         return False
     if isinstance(left, str):
         left, right = left.encode(), right.encode()
+    left = Fraction(left, 10**leaf.left.scale) if leaf.left.scale else left
+    right = Fraction(right, 10**leaf.right.scale) if leaf.right.scale else right
     if float in (type(left), type(right)):
         left, right = float(left), float(right)
     return _operator(leaf.operator, left, right)

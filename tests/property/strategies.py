@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from wherecast.model import Attribute, PublicationError, Schema
 from wherecast.model.decimals import UNITS_MAX, decimal_of
-from wherecast.model.times import EPOCH
+from wherecast.model.times import DAY_MICROS, EPOCH
 from wherecast.model.values import INT_MAX, INT_MIN
 
 RANDOMS = st.randoms(use_true_random=True)  # shrinkable draws reach far fewer cases
@@ -86,7 +86,7 @@ class Grammar:
     nul: bool = True
     pairs: bool = True  # two attributes compared
     bad: bool = False  # constants that are refused
-    decimals: bool = True
+    columns: bool = True  # the further types of columns: decimals, dates, times without a zone
     spellings: bool = True  # our own names of functions besides Spark's
     names: tuple[str, ...] = tuple(NAMES)
 
@@ -126,8 +126,10 @@ def make_schema(rng: Random, grammar: Grammar = EVERYTHING, domains: bool = Fals
 
 def _attribute(rng: Random, name: str, domains: bool, grammar: Grammar) -> Attribute:
     kind = rng.choice(["int", "float", "string", "int", "float", "bool", "timestamp"])
-    if kind == "int" and grammar.decimals and rng.random() < 0.4:
+    if kind == "int" and grammar.columns and rng.random() < 0.4:
         return _decimal(rng, name, domains)
+    if kind == "timestamp" and grammar.columns:
+        return Attribute(name, kind, clock=rng.choice(["utc", "local", "day"]))
     if not domains or rng.random() < 0.3:
         return Attribute(name, kind)
     if kind == "string":
@@ -176,6 +178,9 @@ def make_row(rng: Random, schema: Schema, grammar: Grammar = EVERYTHING) -> dict
 def typed_column(rows: Sequence[dict[str, Any]], field: pa.Field) -> pa.Array:
     """An attribute of canonical rows as a column of its type."""
     values = [row.get(field.name) for row in rows]
+    if pa.types.is_date(field.type):
+        values = [None if v is None else v // DAY_MICROS for v in values]
+        return pa.array(values, pa.int32()).cast(field.type)
     if pa.types.is_timestamp(field.type):
         return pa.array(values, pa.int64()).cast(field.type)
     if pa.types.is_decimal(field.type):
@@ -195,7 +200,8 @@ def _value(rng: Random, attribute: Attribute, grammar: Grammar) -> Any:
     if kind == "bool":
         return rng.random() < 0.5
     if kind == "timestamp":
-        return rng.choice(TIMES[:-1]) + rng.choice([0, 0, 1, -1])
+        micros = rng.choice(TIMES[:-1]) + rng.choice([0, 0, 1, -1])
+        return micros // DAY_MICROS * DAY_MICROS if attribute.clock == "day" else micros
     return rng.choice(_strings(grammar))
 
 
@@ -396,7 +402,7 @@ def make_constant(rng: Random, slot: Slot, grammar: Grammar) -> Constant:
         value = rng.random() < 0.5
         return Constant(rng.choice([str(value).upper(), str(value).lower()]), value)
     if kind == "timestamp":
-        return _time(rng)
+        return _time(rng, slot.attribute)
     return _number(rng, slot.attribute, grammar)
 
 
@@ -417,8 +423,10 @@ def _written(number: int, attribute: Attribute) -> str:
     return format(decimal_of(number, attribute.scale), "f")
 
 
-def _time(rng: Random) -> Constant:
+def _time(rng: Random, attribute: Attribute) -> Constant:
     micros = rng.choice(TIMES)
+    if attribute.clock == "day" and rng.random() < 0.6:
+        return _date(rng, micros)
     zone = rng.choice([0, 0, 0, 2, -5])
     local = EPOCH + timedelta(microseconds=micros, hours=max(zone, 0))
     zone = max(zone, 0)  # the least time has no earlier one
@@ -428,7 +436,15 @@ def _time(rng: Random) -> Constant:
         text = text[:10]
         micros = round((local.replace(hour=0) - EPOCH) / timedelta(microseconds=1))
         return Constant(rng.choice(["", "DATE ", "TIMESTAMP "]) + f"'{text}'", micros)
-    return Constant(rng.choice(["", "TIMESTAMP "]) + f"'{text}'", micros)
+    typed = attribute.clock == "day" or (attribute.clock == "local" and zone)
+    words = ["TIMESTAMP "] if typed else ["", "TIMESTAMP "]
+    return Constant(rng.choice(words) + f"'{text}'", micros)
+
+
+def _date(rng: Random, micros: int) -> Constant:
+    micros = micros // DAY_MICROS * DAY_MICROS
+    text = (EPOCH + timedelta(microseconds=micros)).date().isoformat()
+    return Constant(rng.choice(["", "", "DATE "]) + f"'{text}'", micros)
 
 
 def _string(rng: Random, role: Role, grammar: Grammar) -> Constant:

@@ -36,7 +36,7 @@ from wherecast.model import Schema
 from wherecast.model.times import EPOCH
 
 GRAMMAR = Grammar(
-    geo=False, int_doubles=False, wide_numbers=False, cased=False, nul=False, decimals=False
+    geo=False, int_doubles=False, wide_numbers=False, cased=False, nul=False, columns=False
 )
 Case = tuple[Schema, list[tuple[str, str]], list[dict[str, Any]]]
 

@@ -9,9 +9,10 @@
 | string | string, large_string, string_view |
 | timestamp | timestamps of any unit, with a zone or without (UTC); nanoseconds are floored to
   microseconds; strings with ISO 8601 times |
+| date | dates; timestamps and strings, where each is the first moment of a day in UTC |
 
 Each also as a dictionary or run-end encoded column. A value that does not fit makes its row a bad
-one; a column of another type (dates, lists, …) is a `SchemaError`.
+one; a column of another type (lists, maps, …) is a `SchemaError`.
 """
 
 from collections.abc import Callable
@@ -27,6 +28,7 @@ from wherecast.columns.decoded import Column
 from wherecast.columns.domains import inside, masked, settled
 from wherecast.columns.held import typed
 from wherecast.columns.schema import ARROW_TYPES
+from wherecast.columns.times import dates, midnights, times
 from wherecast.columns.values import column_of, too_large
 from wherecast.language.vectors import values_of
 from wherecast.model.errors import Problem, PublicationError, SchemaError
@@ -39,7 +41,6 @@ _BYTES = {
     pa.large_string(): pa.large_binary(),
     pa.string_view(): pa.binary_view(),
 }
-_MICROS = {"s": 1_000_000, "ms": 1_000, "us": 1}
 
 
 def cast_column(attribute: Attribute, name: str, values: pa.ChunkedArray) -> Column:
@@ -124,8 +125,12 @@ def _reader(
             return _cast
         case "string" if _is_text(arrow):
             return _texts
+        case "timestamp" if kinds.is_date(arrow) and attribute.clock == "day":
+            return dates
+        case "timestamp" if kinds.is_timestamp(arrow) and attribute.clock == "day":
+            return midnights
         case "timestamp" if kinds.is_timestamp(arrow):
-            return _times
+            return times
         case "timestamp" if _is_text(arrow):
             return _time_texts
     return None
@@ -206,37 +211,18 @@ def _decoded(attribute: Attribute, array: pa.Array) -> tuple[pa.Array, list[tupl
     return pa.array(texts, pa.large_string()), problems
 
 
-def _times(attribute: Attribute, array: pa.Array) -> Column:
-    """Timestamps of any unit as microseconds."""
-    values = array.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
-    unit = array.type.unit
-    missing = array.is_null().to_numpy(zero_copy_only=False)
-    problems = []
-    if unit == "ns":
-        values = values // 1_000  # floors, where a cast would cut towards 1970
-    else:
-        most = INT_MAX // _MICROS[unit]
-        wrong = (values > most) | (values < -most)
-        for row in np.flatnonzero(wrong).tolist():
-            text = f"attribute {attribute.name}: {values[row]} {unit} since 1970 exceeds 64 bits"
-            problems.append((row, Problem("out_of_range", f"{text} of µs", attribute.name)))
-        values = np.where(wrong, 0, values) * _MICROS[unit]
-        missing = missing | wrong
-    return Column(masked(attribute, values, missing), tuple(problems))
-
-
 def _time_texts(attribute: Attribute, array: pa.Array) -> Column:
     """ISO 8601 texts as timestamps; each distinct text is parsed once."""
     texts = _texts(attribute, array)
     encoded = texts.array.dictionary_encode()
-    times = column_of(attribute, encoded.dictionary.to_pylist())
+    found = column_of(attribute, encoded.dictionary.to_pylist())
     problems = list(texts.problems)
-    if times.problems:
-        wrong = dict(times.problems)
+    if found.problems:
+        wrong = dict(found.problems)
         places = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
         rows = np.flatnonzero(np.isin(places, list(wrong))).tolist()
         problems.extend((row, wrong[int(places[row])]) for row in rows)
-    return Column(times.array.take(encoded.indices), tuple(problems))
+    return Column(found.array.take(encoded.indices), tuple(problems))
 
 
 def _is_text(arrow: pa.DataType) -> bool:

@@ -11,13 +11,18 @@ from wherecast.model.schema import Attribute
 
 def typed(attribute: Attribute, column: Column) -> Column:
     """The column as a batch has it, from one of held values."""
-    if not attribute.scale or kinds.is_decimal(column.array.type):
+    type_ = arrow_type(attribute)
+    if column.array.type == type_:
         return column
-    return Column(decimal_column(column.array, arrow_type(attribute)), column.problems)
+    is_units = kinds.is_decimal(type_)
+    array = decimal_column(column.array, type_) if is_units else column.array.cast(type_)
+    return Column(array, column.problems)
 
 
 def held(array: pa.Array) -> pa.Array:
     """The canonical values of a batch's column: ints, doubles, bools or strings."""
     if kinds.is_decimal(array.type):
         return units_column(array)
+    if kinds.is_date(array.type):
+        array = array.cast(pa.timestamp("us"))
     return array.cast(pa.int64()) if kinds.is_timestamp(array.type) else array

@@ -15,7 +15,7 @@ ARROW_TYPES: dict[Type, pa.DataType] = {
     "timestamp": TIMESTAMP,
 }
 
-"""The types in which values are held: of a decimal, its units."""
+"""The types in which values are held: of a decimal its units, of a date its first moment."""
 
 OPEN_TYPE = pa.struct(
     [("number", ARROW_TYPES["float"]), ("text", ARROW_TYPES["string"]), ("truth", pa.bool_())]
@@ -29,6 +29,10 @@ def arrow_type(attribute: Attribute) -> pa.DataType:
     """The type of an attribute's column in a batch."""
     if attribute.scale:
         return pa.decimal128(PRECISION_MAX, attribute.scale)
+    if attribute.clock == "day":
+        return pa.date32()
+    if attribute.clock == "local":
+        return pa.timestamp("us")
     return ARROW_TYPES[attribute.type]
 
 

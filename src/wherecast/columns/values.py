@@ -14,7 +14,7 @@ from wherecast.columns.schema import ARROW_TYPES, OPEN_TYPE, arrow_type
 from wherecast.language.vectors import values_of
 from wherecast.model.errors import Problem, PublicationError
 from wherecast.model.schema import Attribute
-from wherecast.model.times import parse_time
+from wherecast.model.values import canonical
 
 
 def column_of(attribute: Attribute, values: Sequence[object]) -> Column:
@@ -45,7 +45,7 @@ def _whole(attribute: Attribute, values: Sequence[object], kinds: set[type]) -> 
             case "string" if kinds == {str}:
                 return one_array(pa.array(values, pa.string()))
             case "timestamp" if kinds == {str}:
-                return _times(values)
+                return _times(attribute, values)
     except (ValueError, OverflowError):  # one by one, each bad value gets its verdict
         pass
     return None
@@ -61,9 +61,9 @@ def _units(attribute: Attribute, values: Sequence[object], kinds: set[type]) -> 
     return masked(attribute, units, missing) if (exact | missing).all() else None
 
 
-def _times(values: Sequence[object]) -> pa.Array:
-    """Timestamps of ISO 8601 texts; each distinct text is parsed once."""
-    micros = {text: parse_time(text) for text in set(values) if isinstance(text, str)}
+def _times(attribute: Attribute, values: Sequence[object]) -> pa.Array:
+    """Timestamps of ISO 8601 texts; each distinct text is read once."""
+    micros = {text: canonical(attribute, text) for text in set(values) if isinstance(text, str)}
     return pa.array([micros.get(text) for text in values], pa.int64()).cast(  # type: ignore[call-overload]
         ARROW_TYPES["timestamp"]
     )

@@ -9,9 +9,10 @@ from typing import Literal
 from wherecast.language.expression import Constant
 from wherecast.model import Attribute, FilterError, parse_time
 from wherecast.model.decimals import shifted
+from wherecast.model.times import has_offset
 from wherecast.model.values import is_text
 
-LiteralKind = Literal["number", "string", "bool", "null", "time", "date"]
+LiteralKind = Literal["number", "string", "bool", "null", "time", "date", "local"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,7 @@ class Word:
     negative: bool = False
 
 
+_DATE_LENGTH = 10
 _DOUBLE_MAX = Decimal(float_info.max)
 _TINY = Decimal("1e-400")  # stands for all that are nearer to 0: no value or step lies between
 ReadConstant = Callable[[Attribute, Word], Constant]
@@ -86,15 +88,32 @@ def read_constant(attribute: Attribute, word: Word) -> Constant:
 
 
 def _time(attribute: Attribute, word: Word) -> int:
-    if word.kind not in ("string", "time", "date"):
+    if word.kind not in ("string", "time", "date", "local"):
         raise mismatch(attribute, word)
     text = word.text.strip()
+    _check_clock(attribute, word, text)
     if word.kind == "date":  # as Spark, which leaves the time of day in it unread
-        text = text[:10] if text[10:11] in ("T", " ") else text
+        text = text[:_DATE_LENGTH] if text[_DATE_LENGTH : _DATE_LENGTH + 1] in ("T", " ") else text
     try:
         return parse_time(text)
     except ValueError as error:
         raise FilterError(str(error), word.position) from None
+
+
+def _check_clock(attribute: Attribute, word: Word, text: str) -> None:
+    """Refuses what Spark would drop without a word: a time of day beside a date, or a zone.
+
+    In a list with a TIMESTAMP it would not be dropped.
+    """
+    if attribute.clock == "day" and word.kind == "string" and len(text) > _DATE_LENGTH:
+        message = f"{attribute.name} is a date, not the time {_cut(text)}"
+        hint = "write the date alone, or TIMESTAMP before it to compare with its first moment"
+        raise FilterError(message, word.position, hint, "wrong_type")
+    alone = word.kind == "local" or (attribute.clock == "local" and word.kind == "string")
+    if alone and has_offset(text):
+        what = "TIMESTAMP_NTZ" if word.kind == "local" else attribute.name
+        hint = "write the time without a zone, or TIMESTAMP before it"
+        raise FilterError(f"{what} has no zone, {_cut(text)} has one", word.position, hint)
 
 
 def check_text(

@@ -25,7 +25,8 @@ from wherecast.model import DEFAULT_LIMITS, FilterError, Limits, Schema, parse_t
 
 _Plain = Literal["number", "string", "time"]
 _PLAIN: dict[str, _Plain] = {
-    "int": "number", "float": "number", "string": "string", "timestamp": "time",
+    "int": "number", "float": "number", "decimal": "number", "string": "string",
+    "timestamp": "time",
 }  # fmt: skip
 _DECIMAL_LENGTH_MAX = 18  # characters; with no exponent it is far from every limit
 _CHECKS_MAX = 10_000
@@ -116,7 +117,7 @@ def _kinds(shape: Shape) -> tuple[_Plain, ...] | None:
 def _kind(leaf: Predicate) -> _Plain | None:
     """What the constants of a predicate must be, where their type is all that it asks."""
     if isinstance(leaf, Comparison | Between | Member):
-        return _PLAIN.get(leaf.attribute.type)
+        return _PLAIN.get(leaf.attribute.kind)
     return None
 
 

@@ -33,6 +33,6 @@ def _cast_hint(shown: str) -> str | None:
     """What the column of a type that filters cannot use can be cast to, if there is such a type."""
     if shown.startswith("decimal"):
         return f"cast it to a decimal of at most {PRECISION_MAX} digits, or to double"
-    if "collate" in shown.lower():
+    if "collate" in shown.lower() or shown.startswith("char("):
         return "cast it to string"
     return None

@@ -26,6 +26,7 @@ from wherecast.language.table_builder import TableBuilder
 from wherecast.language.units import units_of
 from wherecast.language.vectors import texts_of, values_of
 from wherecast.model import Attribute, FilterError, Limits, parse_time
+from wherecast.model.times import has_offset
 
 Ints = npt.NDArray[np.int64]
 _USUAL_TIME = r"^[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?Z?)?$"
@@ -38,7 +39,7 @@ class Unfit(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """The place of a constant: its number in the text, its sign, and whether it is a DATE."""
+    """The place of a constant: its number in the text, its sign, and whether it is a date alone."""
 
     number: int
     negative: bool = False
@@ -104,7 +105,7 @@ class Columns:
         if attribute.type == "float":
             return float_keys(self.floats(slot))
         if attribute.type == "timestamp":
-            return self._times(self.strings(slot), slot.date)
+            return self._times(attribute, slot)
         places = self._places(slot)
         whole = self._literals.ints[places]
         if (self._literals.floats[places] != whole).any() and attribute.type == "int":
@@ -139,13 +140,15 @@ class Columns:
             return np.array(rounded, np.int64)[back]
         return float_keys(np.array(rounded, np.float64))[back]
 
-    def _times(self, numbers: Ints, dates: bool) -> Ints:
+    def _times(self, attribute: Attribute, slot: Slot) -> Ints:
         """The microseconds of time texts, all at once where they are of the usual form."""
-        distinct, back = np.unique(numbers, return_inverse=True)
+        distinct, back = np.unique(self.strings(slot), return_inverse=True)
         texts = [self.builder.string_at(number) for number in distinct.tolist()]
         micros, valid = read_times(texts)
-        if dates:
+        if slot.date:
             valid &= np.array([len(text) == 10 for text in texts])
+        if attribute.clock == "local":
+            valid &= np.array([not has_offset(text) for text in texts])
         self.require(valid[back])
         return micros[back]
 

@@ -92,7 +92,8 @@ def compile_shape(text: str, schema: Schema, limits: Limits) -> Shape | None:
         if word.kind == "number" and word.text != found[word.position]:  # as in 1e
             raise Unfit
         used.add(places[word.position])
-        return Slot(places[word.position], word.negative, word.kind == "date")  # type: ignore[return-value]
+        is_date = word.kind == "date" or (word.kind == "string" and attribute.clock == "day")
+        return Slot(places[word.position], word.negative, is_date)  # type: ignore[return-value]
 
     try:
         expression = read_where(text, schema, limits, constant)

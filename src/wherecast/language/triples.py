@@ -8,7 +8,7 @@ Sources: PADRES extensions, section 3.2; CUPUS, section 4.3; elastic BE-Tree, ta
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from operator import index
 from typing import Any, Literal
@@ -180,6 +180,8 @@ def _word(value: object) -> Word:
         return Word("string", value)
     if isinstance(value, datetime):
         return Word("time", format_time(time_micros(value)))
+    if isinstance(value, date):
+        return Word("date", value.isoformat())
     if hasattr(value, "__index__"):  # an int of Python or numpy
         return _exact_word(Decimal(index(value)))
     if isinstance(value, float | Decimal):

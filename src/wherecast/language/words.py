@@ -2,9 +2,13 @@
 
 from sqlglot import exp
 
-from wherecast.language.constants import Word
+from wherecast.language.constants import LiteralKind, Word
 
-_TIMES = ("TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMPLTZ", "TIMESTAMPNTZ")
+_TIMES: dict[str, LiteralKind] = {
+    **dict.fromkeys(("TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMPLTZ"), "time"),
+    "TIMESTAMPNTZ": "local",
+    "DATE": "date",
+}
 
 
 def position_of(tree: exp.Expression | None) -> int | None:
@@ -51,9 +55,7 @@ def _typed(tree: exp.Cast) -> Word | None:
     if inner is None:
         return None
     if inner.kind == "string" and tree.to.this.name in _TIMES:
-        return Word("time", inner.text, inner.position)
-    if inner.kind == "string" and tree.to.this.name == "DATE":
-        return Word("date", inner.text, inner.position)
+        return Word(_TIMES[tree.to.this.name], inner.text, inner.position)
     if inner.kind == "number" and isinstance(tree, exp.TryCast):
         letter = tree.to.this.name
         return (

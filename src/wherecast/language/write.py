@@ -35,6 +35,7 @@ _WORDS = frozenset(
     UNION UNIQUE USING VALUES WHEN WHERE WITH WITHIN XOR
     """.split()  # noqa: SIM905
 )
+_MIDNIGHT = "T00:00:00Z"
 _FUNCTIONS = {"prefix": "startswith", "suffix": "endswith", "contains": "contains"}
 
 
@@ -118,7 +119,10 @@ def literal(attribute: Attribute, value: Constant) -> str:
         return quoted(value)
     if attribute.type == "timestamp":
         assert isinstance(value, int)
-        return f"TIMESTAMP '{format_time(value)}'"
+        text = format_time(value)
+        if attribute.clock == "day" and text.endswith(_MIDNIGHT):
+            return f"DATE '{text.removesuffix(_MIDNIGHT)}'"
+        return f"TIMESTAMP '{text}'"
     if attribute.scale and isinstance(value, int | Decimal):
         return decimal_text(decimal_of(value, attribute.scale))
     return format(value, "f") if isinstance(value, Decimal) else repr(value)

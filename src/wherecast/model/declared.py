@@ -10,11 +10,21 @@ from wherecast.model.decimals import SCALE_MAX
 from wherecast.model.errors import Problem
 from wherecast.model.names import did_you_mean
 from wherecast.model.schema import Attribute
-from wherecast.model.values import INT_MAX, INT_MIN, TYPES, ValueProblem, canonical, describe, shown
+from wherecast.model.values import (
+    INT_MAX,
+    INT_MIN,
+    TYPES,
+    Clock,
+    ValueProblem,
+    canonical,
+    describe,
+    shown,
+)
 
 Wrong = Callable[[str, str], None]
 _KEYS = ("type", "scale", "min", "max", "step", "values")
-_DECLARED = (*TYPES, "decimal")
+_DECLARED = (*TYPES, "decimal", "date", "timestamp_ntz")
+_CLOCKS: dict[str, Clock] = {"date": "day", "timestamp_ntz": "local"}
 _NUMBERS = ("int", "float", "decimal")
 
 
@@ -52,6 +62,8 @@ def declared_attribute(name: str, spec: Any, problems: list[Problem]) -> Attribu
         return None
     if type_ == "decimal":
         attribute = _decimal(name, spec, wrong)
+    elif type_ in _CLOCKS:
+        attribute = Attribute(name, "timestamp", clock=_CLOCKS[type_])
     else:
         attribute = Attribute(
             name, type_, _bound(spec, "min", wrong), _bound(spec, "max", wrong),

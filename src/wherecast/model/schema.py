@@ -12,8 +12,9 @@ from wherecast.model.errors import Problem, PublicationError
 from wherecast.model.limits import DEFAULT_LIMITS, Limits
 from wherecast.model.names import did_you_mean, folded
 from wherecast.model.steps import Grid, grid
-from wherecast.model.values import Type, Value, ValueProblem, canonical, describe
+from wherecast.model.values import Clock, Type, Value, ValueProblem, canonical, describe
 
+_KINDS: dict[Clock, str] = {"local": "timestamp_ntz", "day": "date"}
 _HINTS_MAX = 20  # per publication, since finding the nearest name is costly
 
 
@@ -30,6 +31,8 @@ class Attribute:
         values: the only values of a string.
         scale: above 0 the type is int and the attribute a decimal: its values are whole numbers
             of units of 10**-scale.
+        clock: of a timestamp what its values are: points in time, times without a zone, which are
+            held as if in UTC, or days, which are held as their first moments.
     """
 
     name: str
@@ -39,15 +42,16 @@ class Attribute:
     step: Decimal | None = None
     values: tuple[str, ...] | None = None
     scale: int = 0
+    clock: Clock = "utc"
 
     @property
     def kind(self) -> str:
         """The type as a schema declares it and a message names it."""
-        return "decimal" if self.scale else self.type
+        return "decimal" if self.scale else _KINDS.get(self.clock, self.type)
 
     def plain(self) -> "Attribute":
         """The same attribute with every value of its type allowed."""
-        return Attribute(self.name, self.type, scale=self.scale)
+        return Attribute(self.name, self.type, scale=self.scale, clock=self.clock)
 
     @property
     def has_domain(self) -> bool:

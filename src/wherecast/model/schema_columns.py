@@ -10,7 +10,7 @@ from typing import Any
 from wherecast.model.decimals import PRECISION_MAX, SCALE_MAX
 from wherecast.model.errors import SchemaError
 from wherecast.model.schema import Attribute, Schema
-from wherecast.model.values import Type
+from wherecast.model.values import Clock, Type
 
 _ARROW: dict[str, Type] = {
     **{f"{sign}int{bits}": "int" for sign in ("", "u") for bits in (8, 16, 32, 64)},
@@ -23,8 +23,10 @@ _SPARK: dict[str, Type] = {
     **dict.fromkeys(("float", "double"), "float"),
     "boolean": "bool",
     "string": "string",
-    **dict.fromkeys(("timestamp", "timestamp_ntz"), "timestamp"),
+    "timestamp": "timestamp",
 }
+_CLOCKS: dict[str, Clock] = {"timestamp_ntz": "local", "date": "day"}
+_CHAR = "__CHAR_VARCHAR_TYPE_STRING"  # where Spark notes what a string column is declared as
 _Leaf = tuple[str, Attribute | None, str]
 """The dotted name of a column, its attribute if it can be one, and its type as it is shown."""
 
@@ -67,6 +69,8 @@ def _arrow_attribute(name: str, type_: Any) -> Attribute | None:
     shown = str(type_)
     if shown.startswith("decimal"):
         return _decimal(name, type_.precision, type_.scale)
+    if shown.startswith(("date32[", "date64[")):
+        return Attribute(name, "timestamp", clock="day")
     if shown.startswith("timestamp["):
         return Attribute(name, "timestamp")
     return _attribute(name, _ARROW.get(shown))
@@ -78,6 +82,10 @@ def _spark_leaves(struct: Any, prefix: str) -> Iterator[_Leaf]:
         name, type_ = prefix + field.name, field.dataType
         if type_.typeName() == "struct":
             yield from _spark_leaves(type_, f"{name}.")
+            continue
+        declared = str((field.metadata or {}).get(_CHAR, ""))
+        if declared.startswith("char("):  # Spark pads the constants beside it, not those of LIKE
+            yield name, None, declared
         else:
             yield name, _spark_attribute(name, type_), type_.simpleString()
 
@@ -88,7 +96,9 @@ def _spark_attribute(name: str, type_: Any) -> Attribute | None:
         return _decimal(name, type_.precision, type_.scale)
     if " collate " in type_.simpleString().lower():  # compared otherwise than by code point
         return None
-    plain = "string" if kind.startswith(("string", "char", "varchar")) else kind
+    if kind in _CLOCKS:
+        return Attribute(name, "timestamp", clock=_CLOCKS[kind])
+    plain = "string" if kind.startswith(("string", "varchar")) else kind
     return _attribute(name, _SPARK.get(plain))
 
 

@@ -11,6 +11,7 @@ _TIME = re.compile(
     re.ASCII,
 )
 _MICROSECOND = timedelta(microseconds=1)
+DAY_MICROS = 86_400_000_000
 
 
 def parse_time(text: str) -> int:
@@ -34,6 +35,12 @@ def parse_time(text: str) -> int:
     except ValueError as error:
         raise ValueError(f"{text!r} is not a possible time: {error}") from None
     return (local - EPOCH) // _MICROSECOND - _zone_micros(zone, text)
+
+
+def has_offset(text: str) -> bool:
+    """Whether an ISO 8601 time names a zone other than UTC."""
+    found = _TIME.fullmatch(text.strip())
+    return found is not None and _zone_micros(found[8], text) != 0
 
 
 def _zone_micros(zone: str | None, text: str) -> int:

@@ -8,7 +8,7 @@ stands for an undeclared attribute of an open schema of which only the presence 
 
 import re
 from collections.abc import Callable
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from math import isfinite, isnan
 from operator import index
@@ -22,13 +22,14 @@ from wherecast.model.decimals import (
     decimal_text,
     shifted,
 )
-from wherecast.model.times import parse_time, time_micros
+from wherecast.model.times import DAY_MICROS, parse_time, time_micros
 
 if TYPE_CHECKING:
     from wherecast.model.schema import Attribute
     from wherecast.model.steps import Grid
 
 Type = Literal["int", "float", "bool", "string", "timestamp", "any"]
+Clock = Literal["utc", "local", "day"]
 Value = int | float | bool | str
 
 TYPES: tuple[Type, ...] = ("int", "float", "bool", "string", "timestamp")
@@ -64,6 +65,8 @@ def _read(attribute: "Attribute", value: object) -> Value:
     """The value as the attribute's type holds it."""
     if attribute.scale:
         return _read_decimal(value, attribute.scale)
+    if attribute.clock == "day":
+        return _read_day(value)
     return _READERS[attribute.type](value)
 
 
@@ -211,6 +214,16 @@ def _read_time(value: object) -> int:
         return parse_time(value)
     except ValueError as error:
         raise ValueProblem("bad_time", str(error)) from None
+
+
+def _read_day(value: object) -> int:
+    """The first moment of a day."""
+    if isinstance(value, date) and not isinstance(value, datetime):
+        value = datetime(value.year, value.month, value.day)
+    micros = _read_time(value)
+    if micros % DAY_MICROS:
+        raise ValueProblem("bad_time", f"needs a date without a time of day, not {value}")
+    return micros
 
 
 _READERS: dict[str, Callable[[object], Value]] = {

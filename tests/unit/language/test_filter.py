@@ -1,4 +1,5 @@
 import pickle
+from datetime import date
 
 import pytest
 
@@ -116,3 +117,25 @@ def test_a_distance_takes_no_decimals() -> None:
     with pytest.raises(FilterError, match="price is decimal") as caught:
         Filter("geo_distance(price, rate, 45, 15) < 5", DECIMALS)
     assert caught.value.hint == "cast the column to double"
+
+
+CLOCKS = Schema.from_dict({"day": "date", "local": "timestamp_ntz"})
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("day = '2026-05-01'", "day = DATE '2026-05-01'"),
+        ("day < TIMESTAMP '2026-05-01 12:00'", "day < TIMESTAMP '2026-05-01T12:00:00Z'"),
+        ("local > '2026-05-01 12:00:00'", "local > TIMESTAMP '2026-05-01T12:00:00Z'"),
+    ],
+)
+def test_dates_and_times_are_written_so_that_they_read_back(text: str, written: str) -> None:
+    made = Filter(text, CLOCKS)
+    assert str(made) == written
+    assert Filter(written, CLOCKS) == made
+
+
+def test_triples_take_dates_of_python() -> None:
+    made = Filter.from_triples([("day", ">=", date(2026, 5, 1))], CLOCKS)
+    assert made == Filter("day >= DATE '2026-05-01'", CLOCKS)

@@ -4,7 +4,8 @@ import pyarrow as pa
 import pytest
 
 from wherecast.language import Filter, read_filters, shapes
-from wherecast.model import Limits, Schema
+from wherecast.language.reader import Reader
+from wherecast.model import FilterError, Limits, Schema
 
 SCHEMA = Schema.from_dict({"i": "int", "x": "float", "s": "string", "t": "timestamp"})
 
@@ -133,3 +134,39 @@ def test_more_rows_than_one_chunk_of_the_cut() -> None:
     table = read_filters(texts, SCHEMA)
     assert table.shapes == 1
     assert table.low.tolist() == [n + 1 for n in range(40_000)]
+
+
+@pytest.mark.parametrize(
+    ("good", "bad"),
+    [
+        ("day > '2026-05-{:02}'", "day > '2026-05-01 12:00:00'"),
+        ("local > '2026-05-{:02} 12:00:00'", "local > '2026-05-01 12:00:00+02:00'"),
+    ],
+)
+def test_what_spark_would_drop_is_refused_in_every_way_of_reading(good: str, bad: str) -> None:
+    schema = Schema.from_dict({"day": "date", "local": "timestamp_ntz"})
+    texts = [good.format(day) for day in range(1, 20)]
+    table = read_filters([*texts, bad], schema)
+    assert [row for row, _ in table.rejected] == [19]
+    assert all(len(table.conjunctions(row)) == 1 for row in range(19))
+    reader = Reader(schema)
+    checked = [reader.check(text) for text in texts]
+    with pytest.raises(FilterError):
+        reader.check(bad)
+    assert reader.read_checked(checked).checksum() == read_filters(texts, schema).checksum()
+
+
+def test_decimals_are_read_as_columns_and_one_by_one_alike() -> None:
+    schema = Schema.from_dict({"price": {"type": "decimal", "scale": 2}})
+    given = ["1", "1.5", "12.34", "0.1", "1e2", "1.005", "999999999999999.9", "9" * 18, "-0.01"]
+    texts = [f"price > {number}" for number in given]
+    together = read_filters(texts * 3, schema)
+    assert not together.rejected
+    for row, text in enumerate(texts):
+        assert together.conjunctions(row) == Filter(text, schema).normal.conjunctions
+
+
+def test_decimals_of_one_shape_are_read_as_columns(alone: list[int]) -> None:
+    schema = Schema.from_dict({"price": {"type": "decimal", "scale": 2}})
+    read_filters([f"price > {n}.{n:02} AND price < 1000" for n in range(100)], schema)
+    assert alone == []

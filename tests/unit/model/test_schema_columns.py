@@ -6,7 +6,7 @@ from wherecast.model import Attribute, Schema, SchemaError
 
 
 def types(schema: Schema) -> dict[str, str]:
-    return {attribute.name: attribute.type for attribute in schema}
+    return {attribute.name: attribute.kind for attribute in schema}
 
 
 def test_arrow_columns() -> None:
@@ -17,13 +17,14 @@ def test_arrow_columns() -> None:
                 "e": pa.float64(), "f": pa.bool_(), "g": pa.string(), "h": pa.large_string(),
                 "i": pa.string_view(), "j": pa.dictionary(pa.int32(), pa.string()),
                 "k": pa.timestamp("s"), "l": pa.timestamp("ns", tz="Europe/Zagreb"),
+                "m": pa.date32(), "n": pa.date64(),
             }
         )
     )  # fmt: skip
     assert types(schema) == {
         "a": "int", "b": "int", "c": "float", "d": "float", "e": "float", "f": "bool",
         "g": "string", "h": "string", "i": "string", "j": "string",
-        "k": "timestamp", "l": "timestamp",
+        "k": "timestamp", "l": "timestamp", "m": "date", "n": "date",
     }  # fmt: skip
     assert not schema.open
     assert not any(attribute.has_domain for attribute in schema)
@@ -78,15 +79,35 @@ def test_spark_columns_without_a_session() -> None:
         "g": spark.BooleanType(), "h": spark.StringType(), "i": spark.VarcharType(5),
         "j": spark.TimestampType(), "k": spark.TimestampNTZType(),
         "l": spark.ArrayType(spark.LongType()), "m": spark.BinaryType(),
+        "n": spark.DateType(), "o": spark.DecimalType(18, 4), "p": spark.DecimalType(9, 0),
+        "q": spark.DecimalType(20, 2), "r": spark.CharType(3), "s": spark.MapType(
+            spark.StringType(), spark.LongType()), "t": spark.DayTimeIntervalType(),
     }  # fmt: skip
     place = spark.StructType([spark.StructField("lat", spark.DoubleType())])
     listed = [spark.StructField(name, type_) for name, type_ in fields.items()]
     schema = Schema.from_spark(spark.StructType([*listed, spark.StructField("at", place)]))
     assert types(schema) == {
         "a": "int", "b": "int", "c": "int", "d": "int", "e": "float", "f": "float", "g": "bool",
-        "h": "string", "i": "string", "j": "timestamp", "k": "timestamp", "at.lat": "float",
+        "h": "string", "i": "string", "j": "timestamp", "k": "timestamp_ntz", "n": "date",
+        "o": "decimal", "p": "int", "at.lat": "float",
     }  # fmt: skip
-    assert schema.unsupported == {"l": "array<bigint>", "m": "binary"}
+    assert schema.unsupported == {
+        "l": "array<bigint>", "m": "binary", "q": "decimal(20,2)", "r": "char(3)",
+        "s": "map<string,bigint>", "t": "interval day to second",
+    }  # fmt: skip
+
+
+def test_spark_notes_in_the_metadata_what_a_string_is_declared_as() -> None:
+    spark = pytest.importorskip("pyspark.sql.types")
+    fields = [
+        spark.StructField(name, spark.StringType(), True, {"__CHAR_VARCHAR_TYPE_STRING": declared})
+        for name, declared in (("c", "char(5)"), ("v", "varchar(5)"))
+    ]
+    schema = Schema.from_spark(spark.StructType(fields))
+    assert types(schema) == {"v": "string"}
+    with pytest.raises(FilterError, match=r"c has type char\(5\), which filters") as caught:
+        Filter("c = 'ab'", schema)
+    assert caught.value.hint == "cast it to string"
 
 
 def test_attributes_from_columns_have_no_domain() -> None:

@@ -1,7 +1,7 @@
 """Files of publications, filters and results."""
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -192,6 +192,27 @@ class TestParquet:
     def test_what_is_no_parquet_is_refused(self, tmp_path: Path) -> None:
         with pytest.raises(ConfigError, match="cannot be read as Parquet"):
             open_publications(write(tmp_path / "in.parquet", "n\n1\n"))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("in.csv", "price,day\n12.50,2026-05-01\n1.005,2026-05-01\n99999999999999.99,\n"),
+        (
+            "in.jsonl",
+            '{"price": 12.5, "day": "2026-05-01"}\n{"price": 1.005}\n{"price":"99999999999999.99"}',
+        ),
+    ],
+)
+def test_decimals_and_dates_stay_exact(tmp_path: Path, name: str, text: str) -> None:
+    schema = Schema.from_dict({"price": {"type": "decimal", "scale": 2}, "day": "date"})
+    path = write(tmp_path / name, text)
+
+    assert rows(path, schema) == [
+        {"price": Decimal("12.50"), "day": date(2026, 5, 1)},
+        {"price": Decimal("99999999999999.99")},
+    ]
+    assert "has more than 2 digits after the point" in letters(path, schema)[1]
 
 
 class TestFilterFiles:
