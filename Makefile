@@ -1,6 +1,6 @@
 # Each target sets up what it needs. The environment is .venv; nothing else is installed but Java, where it is missing.
 .DEFAULT_GOAL := help
-.PHONY: demo test check lint wheel lock clean help
+.PHONY: demo test test-spark-versions check lint wheel lock clean help
 .DELETE_ON_ERROR:
 
 BIN := .venv/bin
@@ -12,6 +12,9 @@ demo: $(READY) ## run the main job on local Spark and show the result
 
 test: $(READY) ## run all tests (finds or installs Java)
 	scripts/with-java $(PYTEST)
+
+test-spark-versions: ## run the Spark tests on the oldest and newest PySpark, and on Connect
+	scripts/test-spark-versions
 
 check: $(READY) ## run the fast tests, without Java
 	$(PYTEST) -m "not spark and not slow"
@@ -31,10 +34,10 @@ lock: $(READY) ## pin all dependencies anew in requirements.lock
 		--quiet --output-file requirements.lock
 
 clean: ## remove the environment, what was built and the caches
-	rm -rf .venv dist build .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf .venv .venvs dist build .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache
 
 help: ## show these targets
-	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 26
 
 $(READY): requirements.lock pyproject.toml
 	@scripts/setup-env

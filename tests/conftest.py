@@ -1,7 +1,6 @@
 """What all tests share: Hypothesis profiles, one lazy Spark session and one S3 server for all."""
 
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,12 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.environments import build_wheel
 from tests.s3 import s3  # noqa: F401
+from tests.spark.sessions import KIND, SESSIONS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-ROOT = Path(__file__).resolve().parent.parent
 
 # A busy machine must not change a verdict, so no test has a deadline. The same commit gives the
 # same result in CI; elsewhere new examples are tried in each run. `thorough` is for long searches.
@@ -28,36 +27,24 @@ settings.load_profile("ci" if os.environ.get("CI") else "dev")
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks the users of the `spark` fixture, and keeps Spark tests on one worker: one JVM."""
+    not_classic = pytest.mark.skip(reason="requires classic Spark: a SparkContext")
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker("spark")
         if item.get_closest_marker("spark"):
             item.add_marker(pytest.mark.xdist_group("spark"))
+        if KIND != "classic" and item.get_closest_marker("classic"):
+            item.add_marker(not_classic)
 
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator["SparkSession"]:
-    """A local Spark session with ANSI on, in UTC, that leaves nothing behind."""
-    from pyspark.sql import SparkSession
+    """One Spark session for the whole run, of the kind that is asked for; leaves nothing behind."""
+    with SESSIONS[KIND](tmp_path_factory.mktemp("spark")) as session:
+        yield session
 
-    scratch = tmp_path_factory.mktemp("spark")
-    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    options = {
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.extraJavaOptions": f"-Dderby.system.home={scratch}",
-        "spark.executorEnv.PYTHONPATH": str(ROOT),  # so that workers can import the tests
-        "spark.local.dir": str(scratch / "local"),
-        "spark.sql.ansi.enabled": "true",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.shuffle.partitions": "2",
-        "spark.sql.warehouse.dir": str(scratch / "warehouse"),
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-    }
-    builder = SparkSession.builder.master("local[2]").appName("wherecast-tests")
-    session = builder.config(map=options).getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
-    yield session
-    session.stop()
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of the project, built once."""
+    return build_wheel(tmp_path_factory.mktemp("wheel"))

@@ -49,11 +49,15 @@ def _type(declared: Any) -> pa.DataType:
 
 def publications_frame(spark: "SparkSession", file: CaseFile, cases: list[Case]) -> "DataFrame":
     """The same as a DataFrame with one partition; a time without a zone stays one."""
+    return frame_of(spark, publications_table(file, cases)).coalesce(1)
+
+
+def frame_of(spark: "SparkSession", table: pa.Table) -> "DataFrame":
+    """A table as a DataFrame: Spark 3.5 takes rows only, and Connect needs the types of no rows."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    table = publications_table(file, cases)
     columns = from_arrow_schema(table.schema, prefer_timestamp_ntz=True)
-    return spark.createDataFrame(table, columns).coalesce(1)
+    return spark.createDataFrame(table.to_pylist() if spark.version < "4" else table, columns)
 
 
 def _descend(tree: Tree, path: list[str]) -> Tree:

@@ -10,7 +10,7 @@ import pytest
 
 from wherecast.cli import demo_air
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.spark, pytest.mark.classic, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

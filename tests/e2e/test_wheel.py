@@ -1,14 +1,10 @@
 """The built wheel works in an empty environment, without the repository."""
 
-import os
-import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.environments import ROOT, install, run
 
 pytestmark = pytest.mark.slow
 
@@ -24,33 +20,11 @@ print(*sys.path, wc.__file__, sep="\\n")
 """
 
 
-def run(*command: str | Path, cwd: Path) -> str:
-    """The standard output of a command that must succeed and must not see the repository."""
-    environ = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
-    done = subprocess.run(
-        command, cwd=cwd, env=environ, capture_output=True, text=True, stdin=subprocess.DEVNULL
-    )
-    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
-    return done.stdout
-
-
-def pins() -> str:
-    """The versions of the lock as constraints: pip takes no hashes beside a wheel without one."""
-    lock = (ROOT / "requirements.lock").read_text()
-    return "\n".join(re.findall(r"^[a-z0-9._-]+==[^\\\n]*", lock, re.MULTILINE))
-
-
 @pytest.fixture(scope="module")
-def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def empty(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A new environment that holds the wheel and what the wheel asks for."""
-    place = tmp_path_factory.mktemp("wheel")
-    build = ("-m", "build", "--wheel", "--no-isolation", "--outdir", place / "dist", ROOT)
-    run(sys.executable, *build, cwd=place)
-    (wheel,) = (place / "dist").glob("wherecast-*.whl")
-    (place / "pins.txt").write_text(pins())
-    run(sys.executable, "-m", "venv", place / "env", cwd=place)
-    pip = (place / "env/bin/python", "-m", "pip", "--disable-pip-version-check", "--quiet")
-    run(*pip, "install", "--constraint", place / "pins.txt", wheel, cwd=place)
+    place = tmp_path_factory.mktemp("empty")
+    install(wheel, place)
     return place
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
+from tests.conformance.frames import frame_of
 from tests.property.strategies import (
     Grammar,
     fill,
@@ -79,7 +80,7 @@ def test_the_reference_agrees_with_spark_sql(interpreted: "SparkSession", seed: 
     filters = [Filter(text, schema) for text in texts]
     written = texts if seed % 2 else [str(filter) for filter in filters]
     columns = [fn.expr(text).alias(f"filter_{number}") for number, text in enumerate(written)]
-    said = interpreted.createDataFrame(table).coalesce(1).select(*columns).collect()
+    said = frame_of(interpreted, table).coalesce(1).select(*columns).collect()
 
     index = Index(schema, kind="scan")
     index.add_all(enumerate(filters))

@@ -12,6 +12,7 @@ from wherecast.cli.entry import run
 from wherecast.pipeline import inline
 from wherecast.pipeline.filters import compile_filters
 from wherecast.pipeline.join import JoinPlan
+from wherecast.pipeline.spark_runner import to_arrow
 from wherecast.pipeline.tasks import JoinTask
 from wherecast.workloads import mixed
 
@@ -35,7 +36,7 @@ def test_the_same_matches_of_a_mixed_workload(spark: "SparkSession", tmp_path: P
         spark.read.parquet(str(tmp_path / "publications.parquet")).repartition(3),
         spark.read.parquet(str(tmp_path / "filters.parquet")),
     )
-    found = frame.select("number", "filter_id").toArrow()
+    found = to_arrow(frame.select("number", "filter_id"))
 
     compiled, _ = compile_filters(filters, workload.schema)
     task = JoinTask(compiled, JoinPlan(), (*numbered.column_names, "filter_id"))
