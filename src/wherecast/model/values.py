@@ -241,7 +241,7 @@ def describe(value: object) -> str:
         return "null"
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, int | float):
+    if isinstance(value, int | float | Decimal):
         return f"the number {_short(value)}"
     if isinstance(value, str):
         return f"the string {value[:40]!r}" + ("…" if len(value) > 40 else "")
@@ -252,8 +252,9 @@ def describe(value: object) -> str:
     return type(value).__name__
 
 
-def _short(number: float) -> str:
+def _short(number: float | Decimal) -> str:
     """A number in at most some forty characters."""
     if isinstance(number, int) and number.bit_length() > 130:
         return f"an integer of {number.bit_length()} bits"
-    return str(number)
+    text = str(number)
+    return text if len(text) <= 40 else f"{text[:40]}…"
