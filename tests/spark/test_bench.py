@@ -68,6 +68,7 @@ def test_joins_find_what_match_finds(
     assert [row["output"] for row in own] == list(case.outputs)
     assert [row["engine"] for row in joins] == [join.name for join in case.joins]
     assert first["first result seconds"] >= first["compile seconds"] > 0
+    assert first["index bytes/filter"] > 0
     assert first["matches"] == expected(workload, first["publications"]) > 0
     count = expected(workload, case.publications)
     for row in own:

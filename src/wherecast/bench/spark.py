@@ -22,6 +22,7 @@ VIEWS = (
     View("first result seconds", {
         "what": "what", "filters": "filters", "publications": "pubs", "matches": "matches",
         "compile seconds": "compile s", "first result seconds": "first result s",
+        "index bytes/filter": "index B/filter",
     }),
     View("transfer seconds", {
         "what": "what", "output": "output", "seconds": "s", "best seconds": "best s",

@@ -97,6 +97,7 @@ def first_result(bench: Bench) -> tuple[Row, "Filters"]:
         "matches": matches,
         "compile seconds": compiled - started,
         "first result seconds": done - started,
+        "index bytes/filter": filters.stats["index_bytes"] / bench.case.filters,
     }
     return row, filters
 
