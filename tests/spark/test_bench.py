@@ -23,6 +23,8 @@ from wherecast.workloads import WORKLOADS
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+pytestmark = pytest.mark.classic  # plans and processes are looked at from Java's side
+
 FILTERS, SEED = 100, 3
 EVERY_ROW = {
     "what", "workload", "engine", "output", "filters", "publications", "seconds", "best seconds",
