@@ -198,7 +198,7 @@ class TestColumns:
 
         with pytest.raises(FilterError, match="tags has type array<int>"):
             match(carried, filters)
-        with pytest.raises(SchemaError, match=r"column price is decimal\(5,2\).*float attribute"):
+        with pytest.raises(SchemaError, match=r"column price is decimal.*float attribute"):
             match(carried, filters.limit(0), schema=Schema.from_dict({"Price": "float"}))
         nested = spark.sql("SELECT named_struct('x', 1) AS s")
         with pytest.raises(SchemaError, match="column s is a struct"):
@@ -339,6 +339,23 @@ class TestFilters:
         other = readings.withColumn("no2", readings.no2.cast("string"))
         with pytest.raises(ConfigError, match="no2 as float, the column is string"):
             match(other, compiled)
+
+    def test_columns_of_another_kind_than_compiled_are_refused_before_a_query(
+        self, spark: "SparkSession"
+    ) -> None:
+        from wherecast.spark import compile_filters, match
+
+        wanted = spark.sql("SELECT CAST(1 AS DECIMAL(10, 2)) AS price, TIMESTAMP '2026-05-01' AS t")
+        texts = [(1, "price > 1 AND t > TIMESTAMP '2026-01-01'")]
+        filters = spark.createDataFrame(texts, "id int, filter string")
+        compiled = compile_filters(filters, wanted.schema)
+
+        finer = wanted.selectExpr("CAST(price AS DECIMAL(10, 4)) AS price", "t")
+        with pytest.raises(ConfigError, match=r"price as decimal with 2 .* is decimal with 4"):
+            match(finer, compiled)
+        dates = wanted.selectExpr("price", "CAST(t AS DATE) AS t")
+        with pytest.raises(ConfigError, match="t as timestamp, the column is date"):
+            match(dates, compiled)
 
 
 class TestSchema:

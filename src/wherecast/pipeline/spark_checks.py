@@ -81,10 +81,15 @@ def need_columns(
             who = "" if one is None else f" (filter {one!r} for one)"
             text = f"the filters name {name}{who}, which is no column of the publications"
             raise ConfigError(f"{text}; {hint}" if hint else text)
-        if column.type != attribute.type:
-            raise ConfigError(
-                f"the filters were read for {name} as {attribute.type}, the column is {column.type}"
-            )
+        if _shown(column) != _shown(attribute):
+            told = f"as {_shown(attribute)}, the column is {_shown(column)}"
+            raise ConfigError(f"the filters were read for {name} {told}")
+
+
+def _shown(attribute: Attribute) -> str:
+    """The type of an attribute as far as comparisons depend on it."""
+    scale = f" with {attribute.scale} digits after the point" if attribute.scale else ""
+    return attribute.kind + scale
 
 
 def _need_attribute(attribute: Attribute, found: Schema) -> None:
@@ -101,7 +106,7 @@ def _need_attribute(attribute: Attribute, found: Schema) -> None:
 
 
 def _refuse(column: str, shown: str, attribute: Attribute) -> None:
-    text = f"column {column} is {shown}, which cannot be the {attribute.type} attribute"
+    text = f"column {column} is {shown}, which cannot be the {attribute.kind} attribute"
     raise SchemaError([Problem("wrong_type", f"{text} {attribute.name}", attribute.name)])
 
 
