@@ -1,119 +1,116 @@
-"""`wherecast demo`: a streaming query on local Spark, what arrived for three people, and why."""
+"""`wherecast demo`: a stream on local Spark, filters that change while it runs, who heard what."""
 
 import os
 import tempfile
-import time
+from collections.abc import Iterable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import orjson
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
+from rich.console import Console
 
-from wherecast.cli import demo_air, demo_view, screen
+from wherecast.cli import demo_air, demo_eras, demo_table, demo_view, screen
+from wherecast.cli.demo_eras import Era
+from wherecast.cli.demo_stream import ORDER, MicroBatch, micro_batches
 from wherecast.model import ConfigError, Subscription
 from wherecast.pipeline import inline
 from wherecast.pipeline.files import open_output
-from wherecast.pipeline.filters import compile_part, loaded, subscription_table
-from wherecast.pipeline.place import placed
+from wherecast.pipeline.filters import LoadedFilters, compile_subscriptions
 from wherecast.pipeline.session import spark_session
+from wherecast.pipeline.spark_status import Work, whereabouts, work
 from wherecast.pipeline.stages import NOTIFICATIONS, validate
 from wherecast.pipeline.tasks import NotifyTask
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
-_FILES = 4  # that arrive one after the other, a micro-batch each
-_COLUMNS = "subscriber string, publication long, subscription_ids array<string>"
-_ORDER = [("subscriber", "ascending"), ("publication", "ascending")]
+_ROWS = demo_air.PUBLICATIONS // demo_air.MICRO_BATCHES
 
 
 def run_demo(directory: Path | None, master: str) -> None:
     """Runs the demo.
 
     Raises:
-        ConfigError: its directory cannot be written.
+        ConfigError: its directory cannot be written, or Spark does not start.
         RuntimeError: Spark and the inline runner disagree.
     """
     out = screen.console()
-    publications, subscriptions = demo_air.publications(), demo_air.subscriptions()
     folder = _folder(directory)
-    _write_files(folder, publications, subscriptions)
+    publications, subscriptions = demo_air.publications(), demo_air.subscriptions()
     demo_view.show_start(out, publications.num_rows, subscriptions)
-    part, _ = compile_part(subscription_table(subscriptions), demo_air.schema())
-    filters = loaded([part.part], part.kept, pa.int64(), demo_air.schema(), True)
-    with screen.progress("Index", lambda _: "its first use compiles it"):
-        expected = _inline(NotifyTask(filters, "number"), publications)
-    arrived: dict[int, pa.Table] = {}  # by micro-batch
-    with (
-        tempfile.TemporaryDirectory() as scratch,
-        screen.progress("Spark", lambda _: _so_far(arrived)),
-        spark_session(master) as spark,
-    ):
-        source = placed(part, pa.int64(), demo_air.schema(), True, Path(scratch) / "filters")
-        task = NotifyTask(source, "number")
-        start = time.perf_counter()
-        _stream(spark, task, publications, Path(scratch), arrived)
-        duration = time.perf_counter() - start
-    notifications = pa.concat_tables(arrived.values()).sort_by(_ORDER)
-    if not notifications.equals(expected):
-        raise RuntimeError(
-            f"Spark gave {notifications.num_rows} notifications, the inline runner"
-            f" {expected.num_rows}, and they differ"
-        )
-    figures = demo_view.Figures(
-        publications=publications.num_rows,
-        refused=validate(publications.to_batches()[0], demo_air.schema()).dead_letters,
-        subscriptions=len(subscriptions),
-        matches=len(pc.list_flatten(notifications.column("subscription_ids"))),
-        notifications=notifications.num_rows,
-        micro_batches=len(arrived),
-        seconds=duration,
-        index="columnar",
-    )
-    demo_view.show_arrivals(out, notifications, publications, subscriptions)
-    demo_view.show_figures(out, figures)
+    with screen.progress("Index", lambda _: "its first use compiles it", out=out):
+        _notified(publications.slice(0, _ROWS), _compiled(subscriptions))
+    with ExitStack() as stack:
+        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        with screen.progress("Spark", lambda _: "starting", out=out):
+            spark = stack.enter_context(spark_session(master))
+        where = whereabouts(spark)
+        seen = _run(out, spark, publications, scratch)
+    last, _ = seen[-1]
+    _write_files(folder, publications, last.subscriptions.values())
+    demo_view.show_arrivals(out, seen, publications)
+    refused = validate(publications.to_batches()[0], demo_air.schema()).dead_letters
+    demo_view.show_figures(out, seen, refused, where)
     demo_view.show_next(out, folder)
 
 
-def _so_far(arrived: dict[int, pa.Table]) -> str:
-    if not arrived:
-        return "starting"
-    notifications = sum(table.num_rows for table in arrived.values())
-    return f"micro-batch {len(arrived)} of {_FILES}, {screen.count(notifications, 'notification')}"
+def _run(
+    out: Console, spark: "SparkSession", publications: pa.Table, scratch: Path
+) -> list[tuple[Era, MicroBatch]]:
+    """Shows each micro-batch when it is there, and changes the filters between some of them."""
+    from wherecast.spark import FilterSet
+
+    seen: list[tuple[Era, MicroBatch]] = []
+    waiting = {change.after: change for change in demo_air.changes()}
+    parts = [publications.slice(start, _ROWS) for start in range(0, len(publications), _ROWS)]
+    with screen.progress("Stream", lambda now: _so_far(seen, now), lambda: work(spark), out):
+        filters = FilterSet(scratch / "filters", schema=demo_air.schema(), keep=demo_eras.KEEP)
+        era = demo_eras.begin(filters, demo_air.subscriptions())
+        compiled = _compiled(era.subscriptions.values())
+        demo_table.show_heading(out)
+        with micro_batches(spark, filters, parts, scratch) as batches:
+            for batch in batches:
+                _check(batch, era, parts[batch.number - 1], compiled)
+                seen.append((era, batch))
+                demo_table.show_micro_batch(out, era, batch)
+                change = waiting.pop(batch.number, None)
+                if change is not None:
+                    era = demo_eras.change(filters, era, change)
+                    compiled = _compiled(era.subscriptions.values())
+                    demo_table.show_change(out, era, change)
+    return seen
 
 
-def _stream(
-    spark: "SparkSession",
-    task: NotifyTask,
-    publications: pa.Table,
-    scratch: Path,
-    arrived: dict[int, pa.Table],
-) -> None:
-    """Matches the publications as files of them arrive; fills `arrived` with notifications."""
-    from wherecast.pipeline import spark_runner
-
-    incoming = scratch / "incoming"
-    incoming.mkdir()
-    rows = -(-publications.num_rows // _FILES)
-    for number in range(_FILES):
-        pq.write_table(publications.slice(number * rows, rows), incoming / f"{number}.parquet")
-    columns = spark.read.parquet(str(incoming)).schema
-    source = spark.readStream.schema(columns).option("maxFilesPerTrigger", 1)
-    notifications = spark_runner.run(task, source.parquet(str(incoming)), _COLUMNS)
-
-    def collect(frame: "DataFrame", batch: int) -> None:
-        arrived[batch] = spark_runner.to_arrow(frame).cast(NOTIFICATIONS)
-
-    sink = notifications.writeStream.foreachBatch(collect).trigger(availableNow=True)
-    sink.option("checkpointLocation", str(scratch / "checkpoint")).start().awaitTermination()
+def _so_far(seen: list[tuple[Era, MicroBatch]], now: Work) -> str:
+    number = f"micro-batch {len(seen) + 1} of {demo_air.MICRO_BATCHES}"
+    return f"{number}, {now.finished} of {screen.count(now.total, 'task')}" if now.total else number
 
 
-def _inline(task: NotifyTask, publications: pa.Table) -> pa.Table:
-    """What the inline runner gives."""
-    batches = inline.run(task, publications.to_batches())
-    return pa.Table.from_batches(batches, NOTIFICATIONS).sort_by(_ORDER)
+def _compiled(subscriptions: Iterable[Subscription]) -> LoadedFilters:
+    return compile_subscriptions(subscriptions, demo_air.schema())
+
+
+def _notified(readings: pa.Table, filters: LoadedFilters) -> pa.Table:
+    """The notifications that the inline runner gives."""
+    found = inline.run(NotifyTask(filters, "number"), readings.combine_chunks().to_batches())
+    return pa.Table.from_batches(found, NOTIFICATIONS).sort_by(ORDER)
+
+
+def _check(batch: MicroBatch, era: Era, readings: pa.Table, filters: LoadedFilters) -> None:
+    """Nothing where the inline runner gives the same with the subscriptions that are in force."""
+    if batch.version != era.version:
+        raise RuntimeError(
+            f"micro-batch {batch.number} used version {batch.version} of the filters, and"
+            f" {era.version} was the newest when it began"
+        )
+    expected = _notified(readings, filters)
+    if not batch.notifications.equals(expected):
+        raise RuntimeError(
+            f"in micro-batch {batch.number} Spark gave {batch.notifications.num_rows}"
+            f" notifications, the inline runner {expected.num_rows}, and they differ"
+        )
 
 
 def _folder(directory: Path | None) -> Path:
@@ -128,12 +125,14 @@ def _folder(directory: Path | None) -> Path:
     return folder
 
 
-def _write_files(folder: Path, publications: pa.Table, subscriptions: list[Subscription]) -> None:
+def _write_files(
+    folder: Path, publications: pa.Table, subscriptions: Iterable[Subscription]
+) -> None:
     """The same world as files for the other commands."""
     (folder / "air.toml").write_text(demo_air.SCHEMA, encoding="utf-8")
     with (folder / "filters.jsonl").open("wb") as file:
         for s in subscriptions:
-            file.write(orjson.dumps({"id": f"{s.subscriber}/{s.id}", "filter": s.filter}) + b"\n")
+            file.write(orjson.dumps({"id": demo_eras.filter_id(s), "filter": s.filter}) + b"\n")
     readings = publications.drop_columns(["number"])
     with open_output(folder / "readings.jsonl", readings.schema) as output:
         for batch in readings.to_batches():

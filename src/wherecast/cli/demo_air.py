@@ -25,11 +25,31 @@ lon  = "float"
 seen = "timestamp"
 """
 
-PUBLICATIONS = 4_000
-SUBSCRIPTIONS = 300
-SHOWN = ("ana", "school-14", "vienna-council")  # subscribers whose notifications are shown
+PUBLICATIONS = 12_000
+MICRO_BATCHES = 12  # that they arrive in
+SUBSCRIPTIONS = 5_000  # at first
+SHOWN = ("ana", "school-14", "vienna")  # subscribers whose notifications are shown
+_USERS = 2_500  # that subscribe, beside these
+_ADDED, _REMOVED = 500, 1_000  # of others, while the query runs
 _START = datetime(2026, 5, 1, tzinfo=UTC)
 _SEED = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Subscriptions that change while the query runs; either some are set or some are removed.
+
+    Attributes:
+        after: how many micro-batches.
+        told: what it means for those who are shown.
+        put: new ones, and those that take the place of one with the same subscriber and id.
+        removed: those that are gone.
+    """
+
+    after: int
+    told: str
+    put: tuple[Subscription, ...] = ()
+    removed: tuple[Subscription, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,28 +118,57 @@ def publications() -> pa.Table:
 
 
 def subscriptions() -> list[Subscription]:
-    """What people listen to: three we follow, and many others."""
-    return [*_shown(), *_others(SUBSCRIPTIONS - len(list(_shown())))]
+    """What people listen to at first: three we follow, and many others."""
+    shown = [*_ANA, *_SCHOOL, *_VIENNA]
+    return [*shown, *_others(SUBSCRIPTIONS - len(shown), _SEED + 1, "s")]
 
 
-def _shown() -> Iterator[Subscription]:
-    ana = "no2 > 60 AND geo_distance(lat, lon, 45.8131, 15.9772) < 2500"
-    yield Subscription("near-home", ana, "ana")
-    yield Subscription("zagreb-dust", "city = 'Zagreb' AND pm10 > 55", "ana")
-    school = "station IN ('LJU-2', 'LJU-3') AND (no2 > 50 OR pm10 > 50)"
-    yield Subscription("playground", school, "school-14")
-    yield Subscription("frost", "city = 'Ljubljana' AND temp < 3", "school-14")
-    yield Subscription("limit", "city = 'Vienna' AND no2 > 80", "vienna-council")
-    silent = "station LIKE 'VIE-%' AND no2 IS NULL AND pm10 IS NULL"
-    yield Subscription("silent-station", silent, "vienna-council")
-    rush = (
-        "city = 'Vienna' AND pm10 > 60 AND seen BETWEEN '2026-05-01T06:00' AND '2026-05-01T10:00'"
+def changes() -> tuple[Change, ...]:
+    """What people change while the query runs, in the order of time."""
+    gone = tuple(_others(SUBSCRIPTIONS, _SEED + 1, "s"))[:_REMOVED]
+    new = tuple(_others(_ADDED, _SEED + 2, "t"))
+    return (
+        Change(
+            MICRO_BATCHES // 3,
+            "ana goes to Budapest and adds trip; vienna lowers its limit from 80 to 50",
+            put=(_TRIP, _LOWER, *new),
+        ),
+        Change(
+            2 * MICRO_BATCHES // 3,
+            "ana is back and removes trip; school-14 removes frost",
+            removed=(_TRIP, _FROST, *gone),
+        ),
     )
-    yield Subscription("friday-rush", rush, "vienna-council")
 
 
-def _others(count: int) -> Iterator[Subscription]:
-    rng = np.random.default_rng(_SEED + 1)
+_ANA = (
+    Subscription(
+        "near-home", "no2 > 60 AND geo_distance(lat, lon, 45.8131, 15.9772) < 2500", "ana"
+    ),
+    Subscription("zagreb-dust", "city = 'Zagreb' AND pm10 > 55", "ana"),
+)
+_TRIP = Subscription("trip", "city = 'Budapest' AND (no2 > 60 OR pm10 > 50)", "ana")
+_FROST = Subscription("frost", "city = 'Ljubljana' AND temp < 3", "school-14")
+_SCHOOL = (
+    Subscription(
+        "playground", "station IN ('LJU-2', 'LJU-3') AND (no2 > 50 OR pm10 > 50)", "school-14"
+    ),
+    _FROST,
+)
+_LOWER = Subscription("limit", "city = 'Vienna' AND no2 > 50", "vienna")
+_VIENNA = (
+    Subscription("limit", "city = 'Vienna' AND no2 > 80", "vienna"),
+    Subscription("silent", "station LIKE 'VIE-%' AND no2 IS NULL AND pm10 IS NULL", "vienna"),
+    Subscription(
+        "rush",
+        "city = 'Vienna' AND pm10 > 60 AND seen BETWEEN '2026-05-01T06:00' AND '2026-05-01T10:00'",
+        "vienna",
+    ),
+)
+
+
+def _others(count: int, seed: int, prefix: str) -> Iterator[Subscription]:
+    rng = np.random.default_rng(seed)
     for number in range(count):
         city = CITIES[rng.integers(len(CITIES))]
         other = CITIES[rng.integers(len(CITIES))]
@@ -133,4 +182,5 @@ def _others(count: int) -> Iterator[Subscription]:
             f"station LIKE '{city.name[:3].upper()}-%' AND NOT (no2 < {level} OR temp < 15)",
             f"city <> '{city.name}' AND no2 > {level + 70}",
         )
-        yield Subscription(f"s{number}", texts[number % len(texts)], f"user-{number % 90:02}")
+        user = f"user-{number % _USERS:04}"
+        yield Subscription(f"{prefix}{number}", texts[number % len(texts)], user)

@@ -4,8 +4,10 @@ import shlex
 import shutil
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pyarrow as pa
@@ -17,27 +19,17 @@ from rich.table import Table
 from rich.text import Text
 
 from wherecast.cli import demo_air, screen
+from wherecast.cli.demo_eras import Era
+from wherecast.cli.demo_stream import MicroBatch
 from wherecast.cli.explain import verdicts
 from wherecast.language import Filter
 from wherecast.model import Subscription, format_time
 from wherecast.model.times import time_micros
+from wherecast.pipeline.spark_status import Whereabouts
 from wherecast.pipeline.stages import DeadLetter
 
 _LATEST = 3  # notifications shown in a list, the last of them explained
-
-
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """The totals of a run."""
-
-    publications: int
-    refused: tuple[DeadLetter, ...]
-    subscriptions: int
-    matches: int
-    notifications: int
-    micro_batches: int
-    seconds: float
-    index: str
+_Seen = Sequence[tuple[Era, MicroBatch]]
 
 
 def show_start(out: Console, publications: int, subscriptions: list[Subscription]) -> None:
@@ -46,41 +38,60 @@ def show_start(out: Console, publications: int, subscriptions: list[Subscription
     out.print(Text("Wherecast demo: who hears what about the air", "bold"))
     out.print(
         f"{screen.count(publications, 'reading')} of {len(demo_air.CITIES)} cities are published;"
-        f" {subscribers} subscribers have {screen.count(len(subscriptions), 'subscription')},"
-        " each a WHERE clause.\nA streaming query on local Spark matches them."
+        f" {subscribers:,} subscribers have {screen.count(len(subscriptions), 'subscription')},"
+        " each a WHERE clause. One streaming query on local Spark matches them, and follows their"
+        " changes without a restart."
     )
 
 
-def show_arrivals(
-    out: Console,
-    notifications: pa.Table,
-    publications: pa.Table,
-    subscriptions: list[Subscription],
-) -> None:
+def show_arrivals(out: Console, seen: _Seen, publications: pa.Table) -> None:
     """Shows for three subscribers what they asked for, what arrived, and why one of it did."""
     for subscriber in demo_air.SHOWN:
-        mine = notifications.filter(pc.equal(notifications.column("subscriber"), subscriber))
+        mine = [
+            _Notification(era, batch.number, row["publication"], row["subscription_ids"])
+            for era, batch in seen
+            for row in _of(batch.notifications, subscriber).to_pylist()
+        ]
         title = f"{subscriber}: {screen.count(len(mine), 'notification')}"
         out.print()
         out.print(Rule(Text(title, "bold"), align="left"))
-        asked = {s.id: s for s in subscriptions if s.subscriber == subscriber}
-        counts = Counter(id for ids in mine.column("subscription_ids").to_pylist() for id in ids)
-        out.print(_asked(asked, counts))
-        latest = mine.slice(max(0, len(mine) - _LATEST)).to_pylist()
+        out.print(_asked([era for era, _ in seen], subscriber, mine))
+        latest = mine[-_LATEST:]
         out.print(Padding(_latest(latest, publications), (1, 0, 1, 0)))
         for notification in latest[-1:]:
-            _explain(out, notification, publications, asked)
+            _explain(out, notification, publications, notification.era.of(subscriber))
+
+
+@dataclass(frozen=True, slots=True)
+class _Notification:
+    """A notification of one subscriber.
+
+    Attributes:
+        era: that it belongs to.
+        batch: the number of its micro-batch.
+        publication: its number.
+        subscription_ids: that matched.
+    """
+
+    era: Era
+    batch: int
+    publication: int
+    subscription_ids: list[str]
+
+
+def _of(notifications: pa.Table, subscriber: str) -> pa.Table:
+    return notifications.filter(pc.equal(notifications.column("subscriber"), subscriber))
 
 
 def _explain(
     out: Console,
-    notification: dict[str, Any],
+    notification: _Notification,
     publications: pa.Table,
     asked: dict[str, Subscription],
 ) -> None:
     """Says why the subscriptions of a notification matched, and why one of the others did not."""
-    reading = _publication(publications, notification["publication"])
-    matched = notification["subscription_ids"]
+    reading = _publication(publications, notification.publication)
+    matched = notification.subscription_ids
     others = [id for id in sorted(asked) if id not in matched]
     for id in [*matched, *others[-1:]]:
         explanation = Filter(asked[id].filter, demo_air.schema()).explain(reading)
@@ -90,17 +101,29 @@ def _explain(
         out.print(Padding(verdicts(explanation, header=False), (0, 0, 0, 2)))
 
 
-def _asked(asked: dict[str, Subscription], counts: Counter[str]) -> Table:
+def _asked(eras: list[Era], subscriber: str, mine: list[_Notification]) -> Table:
+    """The subscriptions of a subscriber, when they were in force, and what they gave."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("subscription", no_wrap=True)
     table.add_column("filter", overflow="fold")
+    table.add_column("batches", justify="right", no_wrap=True)
     table.add_column("matches", justify="right", no_wrap=True)
-    for id, subscription in sorted(asked.items()):
-        table.add_row(Text(id, "cyan"), Text(subscription.filter), f"{counts[id]:,}")
+    force: dict[tuple[str, str], list[int]] = {}
+    for number, era in enumerate(eras, 1):
+        for id, subscription in era.of(subscriber).items():
+            force.setdefault((id, subscription.filter), []).append(number)
+    counts = Counter(
+        (id, n.era.of(subscriber)[id].filter) for n in mine for id in n.subscription_ids
+    )
+    for (id, text), batches in sorted(force.items(), key=lambda each: (each[0][0], each[1])):
+        when = f"{batches[0]}–{batches[-1]}"
+        changed = len(batches) < len(eras)
+        style = "yellow" if changed else ""
+        table.add_row(Text(id, "cyan"), Text(text), Text(when, style), f"{counts[id, text]:,}")
     return table
 
 
-def _latest(latest: list[dict[str, Any]], publications: pa.Table) -> Table:
+def _latest(latest: list[_Notification], publications: pa.Table) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for name in ("seen", "station", "no2", "pm10", "temp"):
         table.add_column(
@@ -108,12 +131,12 @@ def _latest(latest: list[dict[str, Any]], publications: pa.Table) -> Table:
         )
     table.add_column("because of", overflow="fold")
     for notification in latest:
-        reading = _publication(publications, notification["publication"])
+        reading = _publication(publications, notification.publication)
         seen = format_time(time_micros(reading["seen"]))[:16].replace("T", " ")
         numbers = [
             "–" if reading[n] is None else f"{reading[n]:g}" for n in ("no2", "pm10", "temp")
         ]
-        ids = ", ".join(notification["subscription_ids"])
+        ids = ", ".join(notification.subscription_ids)
         table.add_row(seen, reading["station"], *numbers, Text(ids, "cyan"))
     return table
 
@@ -124,30 +147,39 @@ def _publication(publications: pa.Table, number: int) -> dict[str, Any]:
     return row
 
 
-def show_figures(out: Console, figures: Figures) -> None:
+def show_figures(
+    out: Console, seen: _Seen, refused: tuple[DeadLetter, ...], where: Whereabouts
+) -> None:
     """Shows the totals."""
+    batches = [batch for _, batch in seen]
+    notifications = sum(batch.notifications.num_rows for batch in batches)
+    versions = len({batch.version for batch in batches})
+    slowest = max(batch.seconds for batch in batches[1:])
     out.print()
     out.print(Rule(Text("Totals", "bold"), align="left"))
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
     table.add_column("what")
     table.add_column("figure", justify="right")
     table.add_column("note", style="dim", overflow="fold")
-    refused = figures.refused[0].reason if figures.refused else ""
-    each = figures.publications / figures.seconds
     for what, figure, note in (
-        ("publications", f"{figures.publications:,}", ""),
-        ("  refused", f"{len(figures.refused):,}", f"such as: {refused}" if refused else ""),
-        ("subscriptions", f"{figures.subscriptions:,}", ""),
-        ("matches", f"{figures.matches:,}", "a publication and a subscription"),
-        ("notifications", f"{figures.notifications:,}", "one per publication and subscriber"),
-        ("micro-batches", f"{figures.micro_batches:,}", ""),
-        ("seconds", f"{figures.seconds:.1f}", "of the streaming query, its start included"),
-        ("publications/s", f"{each:,.0f}", f"with the {figures.index} index"),
+        ("publications", sum(batch.publications for batch in batches), ""),
+        ("  refused", len(refused), f"such as: {refused[0].reason}" if refused else ""),
+        (
+            "subscriptions",
+            len(seen[-1][0].subscriptions),
+            f"{len(seen[0][0].subscriptions):,} at first",
+        ),
+        ("matches", sum(batch.matches for batch in batches), "a publication and a subscription"),
+        ("notifications", notifications, "one per publication and subscriber"),
+        ("micro-batches", len(batches), f"of one query on {where}, started once"),
+        ("versions", versions, "of the filters, one per micro-batch"),
     ):
-        table.add_row(what, figure, Text(note, "dim"))
+        table.add_row(what, f"{figure:,}", Text(note, "dim"))
+    middle = f"after the first, which starts the workers; the slowest took {slowest:.1f}"
+    table.add_row("s/micro-batch", f"{median(b.seconds for b in batches[1:]):.1f}", middle)
     out.print(table)
-    same = f"Checked: the inline runner gives the same {figures.notifications:,} notifications."
-    out.print(Text(same, "green"))
+    same = f"Checked: the inline runner gives the same {notifications:,} notifications"
+    out.print(Text(f"{same}, micro-batch by micro-batch.", "green"))
 
 
 def show_next(out: Console, folder: Path) -> None:

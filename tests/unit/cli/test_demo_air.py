@@ -19,3 +19,17 @@ def test_every_subscription_can_match() -> None:
     assert len(subscriptions) == demo_air.SUBSCRIPTIONS
     assert {s.subscriber for s in subscriptions} >= set(demo_air.SHOWN)
     assert not [s for s in subscriptions if Filter(s.filter, demo_air.schema()).warnings]
+
+
+def test_changes_are_of_subscriptions_that_are_there() -> None:
+    there = {(s.subscriber, s.id): s for s in demo_air.subscriptions()}
+    for change in demo_air.changes():
+        assert 0 < change.after < demo_air.MICRO_BATCHES
+        assert bool(change.put) != bool(change.removed)
+        put = {(s.subscriber, s.id): s for s in change.put}
+        assert len(put) == len(change.put)
+        assert all(there.get(key) != s for key, s in put.items())
+        assert not [s for s in change.put if Filter(s.filter, demo_air.schema()).warnings]
+        there |= put
+        for s in change.removed:
+            assert there.pop((s.subscriber, s.id)) == s
