@@ -13,9 +13,10 @@ from wherecast.pipeline import filter_changes
 from wherecast.pipeline.filter_changes import Counts
 from wherecast.pipeline.filter_versions import FilterVersions, SetOptions, Version
 from wherecast.pipeline.filters import OnBad, RejectedFilter, assemble, need_on_bad
-from wherecast.pipeline.given_filters import Columns, arrow_schema_of, given_ids, read_given
+from wherecast.pipeline.given_filters import Columns, given_ids, read_given
 from wherecast.pipeline.live_filters import pinned
 from wherecast.pipeline.place import Place
+from wherecast.pipeline.spark_columns import arrow_schema_of
 from wherecast.pipeline.spark_filters import Filters
 from wherecast.pipeline.stored import StoredFilters
 from wherecast.store.blobs import open_blobs

@@ -7,13 +7,14 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark.errors import PySparkException
-from pyspark.sql.pandas.types import from_arrow_type, to_arrow_schema
+from pyspark.sql.pandas.types import from_arrow_type
 from pyspark.sql.types import StructField, StructType
 
 from wherecast.columns.sources import table_of
 from wherecast.model import ConfigError, Schema
 from wherecast.pipeline import spark_runner
 from wherecast.pipeline.filters import ReadFilters, read, stored_ids
+from wherecast.pipeline.spark_columns import arrow_schema_of
 from wherecast.pipeline.spark_compile import filter_columns, read_frame
 from wherecast.pipeline.stored import StoredFilters
 
@@ -79,11 +80,6 @@ def given_ids(ids: Any, name: str) -> pa.Array:
         told = "one is null" if found.null_count else f"these are {found.type}"
         raise ConfigError(f"ids are strings or integers; {told}")
     return stored_ids(found.combine_chunks()).unique()
-
-
-def arrow_schema_of(columns: Sequence[StructField]) -> pa.Schema:
-    """The Arrow types of columns."""
-    return to_arrow_schema(StructType(list(columns)))
 
 
 def _streamed(ids: Any, name: str) -> pa.ChunkedArray:

@@ -3,6 +3,7 @@
 Concurrency: any number of threads may load; one of them maps, the others wait.
 """
 
+import json
 from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
@@ -48,11 +49,22 @@ def _load(stored: StoredFilters, open_blob: Open) -> LoadedFilters:
     counters["filters loaded"] += 1
     parts = [load_part(part, open_blob) for part in stored.parts]
     batches = [read_batch(part.kept, open_blob) for part in stored.parts if part.kept is not None]
-    kept = batches[0] if batches else pa.RecordBatch.from_arrays([], schema=pa.schema([]))
-    if len(batches) > 1:
-        kept = pa.concat_batches(batches)
+    kept = batches[0] if len(batches) == 1 else pa.concat_batches(batches or [_none(stored)])
     type_ = pa.type_for_alias(stored.id_type)
     return loaded(parts, kept, type_, stored.schema, stored.enforced)
+
+
+def _none(stored: StoredFilters) -> pa.RecordBatch:
+    """The further columns without a row."""
+    columns = json.loads(stored.columns)
+    if not columns:
+        return pa.record_batch([], [])
+    from pyspark.sql.types import StructType
+
+    from wherecast.pipeline.spark_columns import arrow_schema_of
+
+    kept = arrow_schema_of(StructType.fromJson(columns).fields[1:])
+    return pa.RecordBatch.from_pylist([], schema=kept)
 
 
 def load_part(stored: StoredPart, open_blob: Open) -> Part:

@@ -1,8 +1,10 @@
 """The columns of a Spark DataFrame: what they are called, how wide they are, what can travel."""
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+import inspect
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pyspark.sql.functions as fn
 from pyspark.sql.types import DataType, StructField, StructType
 
@@ -65,12 +67,20 @@ def _bytes_unneeded(path: str, type_: DataType, wanted: Schema) -> int:
 
 def stuck(columns: StructType) -> list[str]:
     """The names of the columns that cannot travel between Spark and Python."""
-    from pyspark.sql.pandas.types import to_arrow_type
-
     found = []
     for column in columns.fields:
         try:
-            to_arrow_type(column.dataType)
+            arrow_schema_of([column])
         except Exception:  # noqa: BLE001  # its class differs between versions of Spark
             found.append(column.name)
     return found
+
+
+def arrow_schema_of(columns: Sequence[StructField]) -> pa.Schema:
+    """The Arrow types of columns; times are in UTC."""
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    known = inspect.signature(to_arrow_schema).parameters
+    # Before there was a choice, UTC was meant.
+    options: dict[str, Any] = {"timezone": "UTC"} if "timezone" in known else {}
+    return to_arrow_schema(StructType(list(columns)), **options)

@@ -120,7 +120,7 @@ class StoredFilters:
     @cached_property
     def key(self) -> tuple[Any, ...]:
         """The same for two that match alike."""
-        return self.mapped, self.enforced, self.id_type, repr(self.schema)
+        return self.mapped, self.enforced, self.columns, self.id_type, repr(self.schema)
 
     @property
     def blobs(self) -> tuple[str, ...]:
