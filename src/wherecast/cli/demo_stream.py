@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from wherecast.pipeline.filter_versions import FilterVersions
+from wherecast.pipeline.place import opened
 from wherecast.pipeline.stages import NOTIFICATIONS
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def _each(
     incoming: Path,
     arrived: _Arrived,
 ) -> Iterator[MicroBatch]:
-    versions = FilterVersions(filters.uri)
+    versions = FilterVersions(opened(filters.uri))
     for number, table in enumerate(readings, 1):
         start = time.perf_counter()
         unseen = incoming / f"_{number}"  # Spark passes over such names
