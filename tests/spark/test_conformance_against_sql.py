@@ -5,7 +5,9 @@ publications of its file: one query for each file. Our own functions are defined
 Python where Spark is older than 4.
 """
 
+import re
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from math import asin, cos, radians, sin, sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +31,8 @@ FUNCTIONS = {
 }
 
 
-def geo_distance(a: float, b: float, c: float, d: float) -> float:
+def geo_distance(*degrees: float | Decimal) -> float:
+    a, b, c, d = map(float, degrees)
     across = cos(radians(a)) * cos(radians(c)) * sin(radians(d - b) / 2) ** 2
     return 2 * 6371008.8 * asin(sqrt(sin(radians(c - a) / 2) ** 2 + across))
 
@@ -71,6 +74,8 @@ def test_spark_sql_agrees(spark: "SparkSession", file: CaseFile) -> None:
             written = {str(read_filter(source, schema))}
             if isinstance(source, str) and not source.lstrip().startswith("["):
                 written.add(source)
+            if spark.version < "4":  # there a doubled quote ends one text and begins another
+                written = {text for text in written if not re.search("''|\"\"", text)}
             texts += [(number, id_, text) for text in sorted(written)]
     columns = [fn.expr(text).alias(f"filter_{n}") for n, (_, _, text) in enumerate(texts)]
     frame = publications_frame(spark, file, cases)
