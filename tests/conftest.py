@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, settings
 from tests.environments import build_wheel
 from tests.s3 import s3  # noqa: F401
 from tests.spark.sessions import KIND, SESSIONS
+from wherecast.pipeline.own_blobs import remove_own
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -42,6 +43,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator["SparkSession"]:
     """One Spark session for the whole run, of the kind that is asked for; leaves nothing behind."""
     with SESSIONS[KIND](tmp_path_factory.mktemp("spark")) as session:
         yield session
+    remove_own()
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ import traceback
 from collections.abc import Sequence
 
 from wherecast.model import WherecastError
+from wherecast.pipeline.own_blobs import remove_own
 from wherecast.pipeline.session import SparkFailed
 
 SUCCESS, FAILURE, USAGE = 0, 1, 2
@@ -14,7 +15,11 @@ _INTERRUPTED = 130  # as Typer says it
 
 def main() -> None:
     """Runs the command of the command line, and exits with its code."""
-    sys.exit(run(sys.argv[1:]))
+    try:
+        code = run(sys.argv[1:])
+    finally:
+        remove_own()  # what a command compiled, nobody else will use
+    sys.exit(code)
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -68,3 +68,10 @@ def _is_free(directory: Path) -> bool:
 
 def _is_old(path: Path) -> bool:
     return time.time() - path.stat().st_mtime > _KEPT_S
+
+
+def remove_own() -> None:
+    """Removes the directory of this process; its filters can no longer be used."""
+    if _made.cache_info().currsize:
+        shutil.rmtree(own_directory(), ignore_errors=True)
+        _made.cache_clear()
