@@ -3,7 +3,7 @@
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -100,10 +100,12 @@ def _runner(options: MatchOptions, given: _Compiled) -> Iterator[_Runner]:
         filters = loaded([part.part], part.kept, given.id_type, given.schema, False)
         yield _Runner(inline.run, filters)
         return
-    with spark_session(options.master) as spark, tempfile.TemporaryDirectory() as scratch:
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        with screen.progress("Spark", lambda _: "starting"):
+            spark = stack.enter_context(spark_session(options.master))
         from wherecast.pipeline.spark_runner import run_on_files
 
-        folder = Path(scratch)
         source = placed(given.part, given.id_type, given.schema, False, folder / "filters")
         run = run_on_files(spark, folder)
         yield _Runner(run, source, lambda: work(spark), whereabouts(spark))

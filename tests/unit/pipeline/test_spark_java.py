@@ -87,3 +87,17 @@ def test_the_command_says_so_in_one_line(
     assert done.stderr == f"wherecast: Spark did not start: {problem}\n"
     assert (done.returncode, done.stdout) == (2, "")
     assert not (tmp_path / "o.csv").exists()
+
+
+@pytest.mark.usefixtures("no_java")
+def test_the_demo_says_so_too(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "wherecast", "demo", "--directory", str(tmp_path / "files")],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+    expected = f"wherecast: Spark did not start: there is no Java here; {REMEDY}\n"
+    assert (done.returncode, done.stderr) == (2, expected)
+    assert "Traceback" not in done.stdout
