@@ -22,6 +22,7 @@ def test_where_it_runs(spark: "SparkSession") -> None:
     assert str(whereabouts(spark)) == f"Spark {spark.version} local[2]"
 
 
+@pytest.mark.classic
 def test_tasks_are_counted_while_they_run(spark: "SparkSession", tmp_path: Path) -> None:
     gate = str(tmp_path / "gate")
 
