@@ -44,7 +44,7 @@ def classic(scratch: Path) -> Iterator["SparkSession"]:
 
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    builder = SparkSession.builder.master("local[2]").appName("wherecast-tests")
+    builder = SparkSession.builder.master("local[2,2]").appName("wherecast-tests")
     session = builder.config(map=options(scratch)).getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     yield session

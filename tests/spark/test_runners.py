@@ -76,7 +76,7 @@ def test_the_same_file_of_matches(
         assert run(["match", *named, *out]) == 0
         line, err = capsys.readouterr()
         assert "1 publication refused" in err
-        assert (f"/s) on Spark {spark.version} local[2] -> " in line) == (runner == "spark")
+        assert (f"/s) on Spark {spark.version} local[2,2] -> " in line) == (runner == "spark")
 
     spark_rows = (tmp_path / "spark.jsonl").read_text()
     assert spark_rows == (tmp_path / "inline.jsonl").read_text()
@@ -96,5 +96,5 @@ def test_figures_as_json_say_where_it_ran(
     assert run(["match", *named, "--json"]) == 0
 
     report = json.loads(capsys.readouterr().out)
-    expected = {"runner": "spark", "spark_version": spark.version, "spark_master": "local[2]"}
+    expected = {"runner": "spark", "spark_version": spark.version, "spark_master": "local[2,2]"}
     assert report.items() >= (expected | {"publications": 2, "filters": 1, "matches": 1}).items()

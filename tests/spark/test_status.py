@@ -19,7 +19,7 @@ _POLL_S = 0.05
 
 
 def test_where_it_runs(spark: "SparkSession") -> None:
-    assert str(whereabouts(spark)) == f"Spark {spark.version} local[2]"
+    assert str(whereabouts(spark)) == f"Spark {spark.version} local[2,2]"
 
 
 @pytest.mark.classic

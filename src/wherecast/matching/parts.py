@@ -6,6 +6,7 @@ columns of the filters takes them by the numbers that a match gives.
 Concurrency: any number of threads may match.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -138,12 +139,18 @@ def join_parts(parts: Sequence[Part]) -> tuple[Part, Ints]:
 
 
 class Parts:
-    """Parts side by side; a filter's number is its place in all of them, one after the other."""
+    """Parts side by side; a filter's number is its place in all of them, one after the other.
+
+    Attributes:
+        parts: the parts.
+        costs: what matching has cost so far; threads may lose a count.
+    """
 
     def __init__(self, parts: Sequence[Part]) -> None:
         self.parts = tuple(parts)
         self._runs = tuple(part._run for part in parts)
         self._seen = Seen()
+        self.costs: Counter[str] = Counter()
 
     def __len__(self) -> int:
         """The filters that are not hidden."""
@@ -153,4 +160,7 @@ class Parts:
         """The filters that are true on each publication of a valid batch."""
         samples = self._seen.note(batch)
         found = [run.match(batch, samples) for run in self._runs]
+        self.costs["publications"] += batch.num_rows
+        self.costs["blocks read"] += sum(part.inner + part.leaf for part in found)
+        self.costs["candidates checked"] += sum(part.checked for part in found)
         return matches_of(self._runs, found, batch.num_rows)
