@@ -28,6 +28,7 @@ from wherecast.pipeline.spark_checks import (
     need_no_clash,
     need_one_of,
     needed_by,
+    needed_ever,
 )
 from wherecast.pipeline.spark_compile import compile_frame, filter_columns
 from wherecast.pipeline.spark_filters import Filters, load_filters, on_schema
@@ -142,7 +143,7 @@ def match(  # noqa: PLR0913  # the options of a join, all but two by keyword
     elif schema is not None:
         filters = on_schema(filters, schema)
     stored = filters.stored
-    needed = tuple(stored.schema) if live else needed_by(stored)
+    needed = needed_ever(stored, publications) if live else needed_by(stored)
     need_columns(publications, stored, needed, Place(filters.uri).open)
     place = place_for(publications.sparkSession, stored, filters.uri)
     query = MatchQuery(

@@ -115,7 +115,9 @@ class FilterVersions:
         else:
             numbers = self._numbers()
             if not numbers:
-                raise SnapshotError(f"there is no set of filters at {self.uri}")
+                raise SnapshotError(
+                    f"there is no set of filters at {self.uri}, as seen from this host"
+                )
             number = numbers[-1]
         self._newest = (number, now)
         return number
@@ -251,7 +253,8 @@ class FilterVersions:
         """
         used = set() if oldest.filters is None else set(oldest.filters.blobs)
         for name in self.blobs.names("blobs"):
-            if int(name.split("/")[1]) <= oldest.number and name not in used:
+            number = name.split("/")[1]  # a file of another kind is left alone
+            if number.isdecimal() and int(number) <= oldest.number and name not in used:
                 self.blobs.delete(name)
 
 

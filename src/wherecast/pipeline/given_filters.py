@@ -18,6 +18,8 @@ from wherecast.pipeline.spark_columns import arrow_schema_of
 from wherecast.pipeline.spark_compile import filter_columns, read_frame
 from wherecast.pipeline.stored import StoredFilters
 
+_NULLS = ("nullable", "containsNull", "valueContainsNull")  # in the JSON of Spark's types
+
 
 @dataclass(frozen=True, slots=True)
 class Columns:
@@ -45,7 +47,7 @@ def read_given(
     known = None if there is None else StructType.fromJson(json.loads(there.columns)).fields
     if hasattr(filters, "mapInArrow"):
         ids, texts, *kept = filter_columns(filters, names.id, names.filter, names.keep)
-        columns = [ids, *kept]
+        columns = _with_nulls([ids, *kept])
         _need_types(columns, known)
         parts = read_frame(filters, [ids, texts, *kept], schema)
         return columns, [_fitting(part, columns) for part in parts]
@@ -134,7 +136,7 @@ def _column(field: pa.Field) -> StructField:
         if field.type == pa.uint64():
             return _column(pa.field(field.name, pa.int64()))
         try:
-            return StructField(field.name, from_arrow_type(field.type))
+            return _with_nulls([StructField(field.name, from_arrow_type(field.type))])[0]
         except PySparkException:
             pass
     raise ConfigError(f"column {field.name} of the filters is {field.type}; cast it")
@@ -160,6 +162,18 @@ def _is_text(type_: pa.DataType) -> bool:
 
 def _is_id(type_: pa.DataType) -> bool:
     return _is_text(type_) or bool(pa.types.is_integer(type_))
+
+
+def _with_nulls(columns: Sequence[StructField]) -> list[StructField]:
+    """The columns, nulls allowed everywhere: what is added later may have some."""
+
+    def allowed(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: True if key in _NULLS else allowed(one) for key, one in value.items()}
+        return [allowed(one) for one in value] if isinstance(value, list) else value
+
+    plain = [StructField(column.name, column.dataType) for column in columns]
+    return StructType.fromJson(allowed(StructType(plain).jsonValue())).fields
 
 
 def _need_types(columns: Sequence[StructField], known: Sequence[StructField] | None) -> None:

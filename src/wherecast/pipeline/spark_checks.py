@@ -49,6 +49,15 @@ def needed_by(filters: StoredFilters) -> tuple[Attribute, ...]:
     return tuple(dict.fromkeys((*filters.named, *reading)))
 
 
+def needed_ever(filters: StoredFilters, publications: "DataFrame") -> tuple[Attribute, ...]:
+    """The attributes that matching may come to look at, whatever filters are added later."""
+    own = tuple(filters.schema)
+    if not filters.schema.open:
+        return own
+    columns = Schema.from_spark(publications.schema)
+    return (*own, *(column for column in columns if filters.schema.find(column.name) is None))
+
+
 def need_columns(
     publications: "DataFrame",
     filters: StoredFilters,

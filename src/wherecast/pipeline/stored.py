@@ -22,7 +22,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from wherecast.language.vectors import array_of
-from wherecast.model import Attribute, Schema
+from wherecast.model import Attribute, ConfigError, Schema
 from wherecast.pipeline.filters import (
     FilterPart,
     OnBad,
@@ -271,5 +271,11 @@ def put_batch(folder: Folder, batch: pa.RecordBatch, compressed: bool = False) -
 
 @contextmanager
 def _scratch() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="wherecast-") as directory:
-        yield Path(directory)
+    """A directory for a moment."""
+    try:
+        with tempfile.TemporaryDirectory(prefix="wherecast-") as directory:
+            yield Path(directory)
+    except OSError as error:
+        place, why = tempfile.gettempdir(), error.strerror or error
+        advice = "TMPDIR can name another directory"
+        raise ConfigError(f"cannot write to {place}: {why}; {advice}") from error

@@ -4,6 +4,8 @@ import multiprocessing
 import os
 import pickle
 import signal
+import subprocess
+import sys
 import uuid
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,8 +15,9 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from pyspark.sql.types import DoubleType, StringType, StructField, StructType
+from pyspark.sql.types import ArrayType, DoubleType, StringType, StructField, StructType
 
+from tests.spark.services import until
 from wherecast import ConfigError, ConflictError, FilterError, Schema, SnapshotError
 from wherecast.pipeline.filter_set import Change, FilterSet
 from wherecast.pipeline.loading import filter_table
@@ -23,6 +26,29 @@ from wherecast.pipeline.stored import counters
 
 SCHEMA = Schema.from_dict({"x": "float", "city": "string"})
 COLUMNS = StructType([StructField("x", DoubleType()), StructField("city", StringType())])
+FULL_DISK = """
+import sys, tempfile
+import pyarrow as pa
+from wherecast import Schema, WherecastError
+from wherecast.pipeline.filter_set import FilterSet
+
+def add(count):
+    texts = [f"x > {n}" for n in range(count)]
+    return filters.add(pa.table({"id": range(count), "filter": texts}))
+
+filters = FilterSet(sys.argv[1], Schema.from_dict({"x": "float"}))
+try:
+    add(100_000)
+except WherecastError as error:
+    print(error)
+print(add(1))
+tempfile.tempdir = sys.argv[1]
+try:
+    add(100_000)
+except WherecastError as error:
+    print(error)
+print(add(2))
+"""
 FORKED = multiprocessing.get_context("fork")
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 
@@ -223,6 +249,21 @@ class TestGiven:
         null = pa.table({"id": ["b"], "filter": ["x > 1"], "level": pa.nulls(1)})
         assert filters.add(null).added == 1
 
+    def test_nulls_may_come_later(self, uri: str) -> None:
+        filters = FilterSet(uri, SCHEMA, keep=["tags"])
+        full = pa.list_(pa.field("element", pa.string(), nullable=False))
+        fields = [pa.field(name, "string", nullable=False) for name in ("id", "filter")]
+        given = pa.schema([*fields, pa.field("tags", full, nullable=False)])
+        filters.add(pa.table({"id": ["a"], "filter": ["x > 1"], "tags": [["x"]]}, schema=given))
+        filters.add(pa.table({"id": ["b"], "filter": ["x > 1"], "tags": [[None, "y"]]}))
+        assert filters.filters().columns == [
+            StructField("id", StringType()),
+            StructField("tags", ArrayType(StringType())),
+        ]
+        filters.compact()
+        part = filter_table(filters.filters().stored.parts[0], Place(filters.uri).open)
+        assert part["tags"].to_pylist() == [["x"], [None, "y"]]
+
     def test_a_kept_column_without_a_type(self, uri: str) -> None:
         filters = FilterSet(uri, SCHEMA, keep=["level"])
         with pytest.raises(ConfigError, match="column level of the filters is null; cast it"):
@@ -304,8 +345,7 @@ class TestWriters:
         writer = FORKED.Process(target=add_all, args=(filters.uri, "w", 10_000, done))
         writer.start()
         reader, wanted = FilterSet(filters.uri), 3 + 2 * round_
-        while reader.version < wanted:
-            assert writer.is_alive()
+        until("the writer has made some versions", lambda: reader.version >= wanted)
         assert writer.pid is not None
         os.kill(writer.pid, signal.SIGKILL)
         writer.join()
@@ -333,6 +373,21 @@ def test_on_s3(s3: str) -> None:
         other._committed(newest, newest.filters, filters._newest().counts)
     with pytest.raises(ConfigError, match="ignores conditional writes"):
         FilterSet("s3://careless/set", SCHEMA)
+
+
+def test_a_full_disk_changes_nothing_and_heals(tmp_path: Path) -> None:
+    mounted = 'mount -t tmpfs -o size=1m none "$3" || exit 77; exec "$1" -c "$2" "$3"'
+    command = ["unshare", "-rm", "sh", "-c", mounted, "sh", sys.executable, FULL_DISK]
+    done = subprocess.run([*command, str(tmp_path)], capture_output=True, text=True)
+    if done.returncode == 77 or "unshare:" in done.stderr:
+        pytest.skip(f"no mount namespace here: {done.stderr.strip()}")
+    full, first, unwritable, second = done.stdout.splitlines()
+    assert full.startswith(f"cannot write {tmp_path}/blobs/")
+    assert full.endswith("No space left on device")
+    assert first.startswith("Change(version=2, added=1,")
+    assert unwritable.startswith(f"{tmp_path}/wherecast-")
+    assert unwritable.endswith("cannot be written: No space left on device")
+    assert second.startswith("Change(version=3, added=1, replaced=1")
 
 
 def test_filters_can_be_pickled(filters: FilterSet) -> None:

@@ -252,10 +252,12 @@ class TestRetention:
     def test_what_a_losing_or_dead_writer_left_goes_too(self, scene: Scene) -> None:
         scene.commit()
         left = scene.part(scene.versions, 3, "of a writer that died")
+        scene.blobs.create("blobs/0123456789abcdef0123456789abcdef.index", b"of saved filters")
         for _ in range(3):
             scene.clock.now_s += KEEP_FOR_S
             scene.commit()
         assert not any(scene.blobs.exists(name) for name in left.blobs)
+        assert scene.blobs.exists("blobs/0123456789abcdef0123456789abcdef.index")
         assert scene.is_whole()
 
     def test_two_that_remove_at_once(self, scene: Scene) -> None:
