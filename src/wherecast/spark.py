@@ -37,6 +37,7 @@ from wherecast.pipeline.spark_query import MatchQuery, build
 from wherecast.pipeline.spark_settings import Advice, check, session
 from wherecast.pipeline.spark_ship import place_for
 from wherecast.pipeline.stored import Folder, StoredFilters
+from wherecast.pipeline.tasks import FilterSource
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -145,9 +146,12 @@ def match(  # noqa: PLR0913  # the options of a join, all but two by keyword
     stored = filters.stored
     needed = needed_ever(stored, publications) if live else needed_by(stored)
     need_columns(publications, stored, needed, Place(filters.uri).open)
-    place = place_for(publications.sparkSession, stored, filters.uri)
+    source: FilterSource = LiveFilters(filters.uri)
+    if not live:
+        place = place_for(publications.sparkSession, stored, filters.uri)
+        source = PlacedFilters(stored, place)
     query = MatchQuery(
-        filters=LiveFilters(filters.uri) if live else PlacedFilters(stored, place),
+        filters=source,
         id_type=filters.columns[0].dataType,
         kept=() if how in ("semi", "anti") else filters.chosen(keep),
         needed=needed,

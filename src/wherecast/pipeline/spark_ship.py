@@ -23,12 +23,13 @@ def place_for(spark: "SparkSession", stored: StoredFilters, uri: str) -> Place:
     if None in paths or (context is not None and _is_local(context.master)):
         return Place(uri)
     known = _shipped.setdefault(spark if context is None else context, set())
-    for path in paths:
+    for name, path in zip(stored.mapped, paths, strict=True):
         if str(path) not in known:
+            checked = str(Place(uri).open(name))  # a damaged file is named here, not by Spark
             if context is None:
-                spark.addArtifact(str(path), file=True)
+                spark.addArtifact(checked, file=True)
             else:
-                context.addFile(str(path))
+                context.addFile(checked)
             counters["files shipped"] += 1
             known.add(str(path))
     return Place(uri, shipped=True)
