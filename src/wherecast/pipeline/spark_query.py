@@ -36,7 +36,7 @@ Way = Literal["whole", "columns"]
 _FOUND = "__wherecast_found"
 _ERROR = "__wherecast_error"
 _ROW = "\0row"  # no attribute has this name
-_WIDE = 128  # bytes of a row that no filter needs, from which they are better left where they are
+_WIDE, _WIDE_ROWS = 32, 64  # bytes of a row that no filter needs and that are better not sent
 _numbers = itertools.count(1)
 
 
@@ -139,9 +139,9 @@ def _choose_way(columns: StructType, query: MatchQuery) -> Way:
     if not spark_runner.has_columns_way():
         spark_runner.refuse_awkward(awkward)
         return "whole"
-    if awkward or not query.adds_filters:
-        return "columns"
-    return "columns" if bytes_unneeded(columns, query.needed) >= _WIDE else "whole"
+    explodes = query.adds_filters and query.output == "rows"
+    wide = bytes_unneeded(columns, query.needed) >= (_WIDE_ROWS if explodes else _WIDE)
+    return "columns" if awkward or wide else "whole"
 
 
 def _whole(publications: "DataFrame", query: MatchQuery) -> "DataFrame":
