@@ -45,12 +45,13 @@ def main(directory: Path) -> None:
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.local.dir": str(directory / "local"),
+        "spark.python.worker.reuse": "false",  # a task that is tried again remembers nothing
         "spark.ui.enabled": "false",
     }
     spark = SparkSession.builder.master("local[2,4]").config(map=options).getOrCreate()
     spark.sparkContext.setLogLevel("OFF")
     readings = spark.readStream.schema(COLUMNS).option("maxFilesPerTrigger", 1)
-    found = match(readings.json(str(directory / "in")).repartition(4), FilterSet(directory / "set"))
+    found = match(readings.json(str(directory / "in")).repartition(2), FilterSet(directory / "set"))
     found = found.select("name", "filter_id", "email")
     made = found.mapInArrow(partial(troubled, str(directory)), found.schema)
     writer = made.writeStream.format("parquet").option("path", str(directory / "out"))
