@@ -28,6 +28,7 @@ COLUMNS = "name string, air struct<no2: double, o3: double>, city string"
 SCHEMA = Schema.from_dict(
     {"name": "string", "air.no2": "float", "air.o3": "float", "city": "string"}
 )
+GIVEN = "id string, filter string, email string"
 Rows = list[tuple[Any, ...]]
 
 # The filters of each step, and the readings that arrive then.
@@ -294,6 +295,33 @@ def test_in_foreach_batch_a_version_is_pinned_by_name(
     run(stream(spark, tmp_path, 2, 1), tmp_path, each)
 
     assert found == [sorted(expected(0))] * 2 + [sorted(expected(1))] * 2
+
+
+def test_columns_may_be_spelled_in_any_case(spark: "SparkSession", filters: "FilterSet") -> None:
+    from wherecast.spark import match
+
+    for id, names in (("a", "ID string, Filter string, Email string"), ("b", GIVEN)):
+        filters.add(spark.createDataFrame([(id, "city = 'S1'", f"{id}@example.org")], names))
+    filters.add(pa.table({"id": ["c"], "filter": ["TRUE"], "email": ["c@example.org"]}))
+    assert filters.filters().keep == ("email",)
+    found = match(spark.createDataFrame([("r", (1.0, 2.0), "S1")], COLUMNS), filters).collect()
+    assert {row.filter_id: row.email for row in found} == {id: f"{id}@example.org" for id in "abc"}
+
+
+def test_ids_to_be_removed_are_a_column_of_a_batch_frame(
+    spark: "SparkSession", filters: "FilterSet"
+) -> None:
+    rows = [(id, "TRUE", "e") for id in "abc"]
+    filters.add(spark.createDataFrame(rows, GIVEN))
+    with pytest.raises(
+        ConfigError, match=r"^the ids have no column id; their columns are k\.1, l$"
+    ):
+        filters.remove(spark.createDataFrame([("a", "b")], "`k.1` string, l string"))
+    with pytest.raises(ConfigError, match=r"^ids are a batch DataFrame, not a streaming one$"):
+        filters.remove(spark.readStream.format("rate").load())
+    filters.remove(spark.createDataFrame([("a",)], "`k.1` string"))
+    assert filters.remove(spark.createDataFrame([("b", 1)], "ID string, `k.1` int")).removed == 1
+    assert len(filters) == 1
 
 
 def test_a_batch_frame_uses_the_newest_version_or_the_one_it_is_given(

@@ -1,7 +1,7 @@
 """`FilterSet`: filters that change while queries run, as Spark users hold them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal
@@ -61,9 +61,9 @@ class FilterSet:
         schema: StructType | Schema | None = None,
         keep: Sequence[str] = (),
         *,
-        id: str = "id",
-        filter: str = "filter",
-        keep_for: str | timedelta = "7d",
+        id: str | None = None,
+        filter: str | None = None,
+        keep_for: str | timedelta | None = None,
     ) -> None:
         """Opens the set under a URI; with a schema, makes an empty one where there is none.
 
@@ -73,9 +73,11 @@ class FilterSet:
             schema: of the publications: the schema of their DataFrame, or a `Schema`, whose
                 declared domains and steps are then in force.
             keep: further columns of the filters that `match` can add to its result.
-            id: the column with the ids, in what is added: strings or integers.
-            filter: the column with the WHERE clauses.
-            keep_for: how long a version is kept after the next one was made.
+            id: the column with the ids, in what is added: strings or integers. Where it is not
+                given, the one that the set was made with, which is `id` if nothing else was said.
+            filter: the column with the WHERE clauses; likewise, `filter`.
+            keep_for: how long a version is kept after the next one was made; a week, if nothing
+                else was said.
 
         Raises:
             ConfigError: there is no set, or one that was made for something else; or the store
@@ -83,15 +85,16 @@ class FilterSet:
         """
         self._versions = FilterVersions(open_blobs(uri, conditional=True))
         self.uri = self._versions.uri
+        asked = _asked(schema, keep, keep_for)
         options = self._versions.options()
-        if schema is not None:
-            asked = _options(schema, keep or (options.keep if options else ()), keep_for)
-            options = options or self._versions.make(asked)
-            _need_same(options, asked, self.uri)
         if options is None:
-            raise ConfigError(f"there is no set of filters at {uri}; give a schema to make one")
+            if schema is None:
+                raise ConfigError(f"there is no set of filters at {uri}; give a schema to make one")
+            named = SetOptions(**asked, id=id or "id", filter=filter or "filter")
+            options = self._versions.make(named)
+        _need_same(options, replace(options, **asked), self.uri)
         self._options = options
-        self._columns = Columns(id, filter, options.keep)
+        self._columns = Columns(id or options.id, filter or options.filter, options.keep)
 
     @property
     def schema(self) -> Schema:
@@ -232,15 +235,23 @@ class FilterSet:
         return StoredFilters(self.schema, self._options.enforced, shown, type_, ())
 
 
-def _options(
-    schema: StructType | Schema, keep: Sequence[str], keep_for: str | timedelta
-) -> SetOptions:
-    duration = parse_duration(keep_for)
-    if duration < _KEEP_FOR_MIN:
-        raise ConfigError("keep_for is at least 1m: queries look back at the last version")
-    enforced = isinstance(schema, Schema)
-    attributes = schema if isinstance(schema, Schema) else Schema.from_spark(schema)
-    return SetOptions(attributes, enforced, tuple(dict.fromkeys(keep)), duration.total_seconds())
+def _asked(
+    schema: StructType | Schema | None, keep: Sequence[str], keep_for: str | timedelta | None
+) -> dict[str, Any]:
+    """Those options that are given, as a set keeps them."""
+    asked: dict[str, Any] = {}
+    if schema is not None:
+        enforced = isinstance(schema, Schema)
+        attributes = schema if isinstance(schema, Schema) else Schema.from_spark(schema)
+        asked |= {"schema": attributes, "enforced": enforced}
+    if keep:
+        asked["keep"] = tuple(dict.fromkeys(keep))
+    if keep_for is not None:
+        duration = parse_duration(keep_for)
+        if duration < _KEEP_FOR_MIN:
+            raise ConfigError("keep_for is at least 1m: queries look back at the last version")
+        asked["keep_for_s"] = duration.total_seconds()
+    return asked
 
 
 def _need_same(there: SetOptions, given: SetOptions, uri: str) -> None:
@@ -249,6 +260,7 @@ def _need_same(there: SetOptions, given: SetOptions, uri: str) -> None:
         ("schema", there.schema, given.schema),
         ("domains", there.enforced, given.enforced),
         ("kept columns", there.keep, given.keep),
+        ("keep_for", there.keep_for_s, given.keep_for_s),
     ):
         if old != new:
             raise ConfigError(f"the set of filters at {uri} was made with other {what}")

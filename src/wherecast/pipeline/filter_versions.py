@@ -41,23 +41,29 @@ class SetOptions:
         enforced: whether it also decides which publications are good.
         keep: the further columns of the filters that the set keeps.
         keep_for_s: how long a version is kept after the next one was made.
+        id, filter: the columns with the ids and the filters, in what is added.
     """
 
     schema: Schema
     enforced: bool
-    keep: tuple[str, ...]
-    keep_for_s: float
+    keep: tuple[str, ...] = ()
+    keep_for_s: float = 7 * 86_400.0
+    id: str = "id"
+    filter: str = "filter"
 
     def to_dict(self) -> dict[str, Any]:
         """The options as `from_dict` reads them."""
-        rest = {"enforced": self.enforced, "keep": self.keep, "keep_for_s": self.keep_for_s}
-        return {"schema": schema_dict(self.schema), **rest}
+        rest = ("enforced", "keep", "keep_for_s", "id", "filter")
+        return {
+            "schema": schema_dict(self.schema),
+            **{name: getattr(self, name) for name in rest},
+        }
 
     @staticmethod
     def from_dict(given: dict[str, Any]) -> "SetOptions":
         """The options that `to_dict` gave."""
         schema, keep = schema_of(given["schema"]), tuple(given["keep"])
-        return SetOptions(schema, given["enforced"], keep, given["keep_for_s"])
+        return SetOptions(**{**given, "schema": schema, "keep": keep})
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,13 @@ from wherecast.pipeline.spark_compile import filter_columns, read_frame
 from wherecast.pipeline.stored import StoredFilters
 
 _NULLS = ("nullable", "containsNull", "valueContainsNull")  # in the JSON of Spark's types
+# Spark has no unsigned integers. A number above 64 bits is refused where it is met.
+_SIGNED = {
+    pa.uint8(): pa.int16(),
+    pa.uint16(): pa.int32(),
+    pa.uint32(): pa.int64(),
+    pa.uint64(): pa.int64(),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +54,9 @@ def read_given(
     known = None if there is None else StructType.fromJson(json.loads(there.columns)).fields
     if hasattr(filters, "mapInArrow"):
         ids, texts, *kept = filter_columns(filters, names.id, names.filter, names.keep)
-        columns = _with_nulls([ids, *kept])
+        # A frame may spell its columns in another case: the set has its own names for them.
+        own = (names.id, *names.keep) if known is None else [column.name for column in known]
+        columns = _with_nulls([ids, *kept], own)
         _need_types(columns, known)
         parts = read_frame(filters, [ids, texts, *kept], schema)
         return columns, [_fitting(part, columns) for part in parts]
@@ -64,13 +73,13 @@ def given_ids(ids: Any, name: str) -> pa.Array:
 
     Args:
         ids: a list, or a DataFrame or Arrow table.
-        name: the column with the ids; without it the first one has them.
+        name: the column with the ids, where there are several.
 
     Raises:
-        ConfigError: they are no ids.
+        ConfigError: they are no ids, or it is not told which column has them.
     """
     if hasattr(ids, "mapInArrow"):
-        found = spark_runner.to_arrow(ids.select(name)).column(0)
+        found = _in_frame(ids, name)
     elif hasattr(ids, "__arrow_c_stream__"):
         found = _streamed(ids, name)
     else:
@@ -84,13 +93,33 @@ def given_ids(ids: Any, name: str) -> pa.Array:
     return stored_ids(found.combine_chunks()).unique()
 
 
+def _in_frame(ids: Any, name: str) -> pa.ChunkedArray:
+    """The ids of a DataFrame."""
+    if ids.isStreaming:
+        raise ConfigError("ids are a batch DataFrame, not a streaming one")
+    place = _place_of_ids(ids.columns, name)
+    plain = ids.toDF(*(f"c{number}" for number in range(len(ids.columns))))
+    return spark_runner.to_arrow(plain.select(f"c{place}")).column(0)
+
+
 def _streamed(ids: Any, name: str) -> pa.ChunkedArray:
     """The ids of a table, or of a column by itself."""
     try:
         table = table_of(ids)
     except pa.ArrowInvalid:
         return pa.chunked_array(ids)
-    return table.column(name if name in table.column_names else 0)
+    return table.column(_place_of_ids(table.column_names, name))
+
+
+def _place_of_ids(columns: Sequence[str], name: str) -> int:
+    """Which column has the ids: by exact case, else by any case; the only one has any name."""
+    exact = [place for place, column in enumerate(columns) if column == name]
+    folded = [place for place, column in enumerate(columns) if column.casefold() == name.casefold()]
+    found = exact or folded or ([0] if len(columns) == 1 else [])
+    if len(found) != 1:
+        count = "no column" if not found else "more than one column"
+        raise ConfigError(f"the ids have {count} {name}; their columns are {', '.join(columns)}")
+    return found[0]
 
 
 def _listed(ids: Any) -> pa.ChunkedArray:
@@ -133,10 +162,11 @@ def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
 def _column(field: pa.Field) -> StructField:
     """The column of Spark that an Arrow column is."""
     if not pa.types.is_null(field.type):
-        if field.type == pa.uint64():
-            return _column(pa.field(field.name, pa.int64()))
+        if field.type in _SIGNED:
+            return _column(pa.field(field.name, _SIGNED[field.type]))
         try:
-            return _with_nulls([StructField(field.name, from_arrow_type(field.type))])[0]
+            column = StructField(field.name, from_arrow_type(field.type))
+            return _with_nulls([column], [field.name])[0]
         except PySparkException:
             pass
     raise ConfigError(f"column {field.name} of the filters is {field.type}; cast it")
@@ -164,15 +194,16 @@ def _is_id(type_: pa.DataType) -> bool:
     return _is_text(type_) or bool(pa.types.is_integer(type_))
 
 
-def _with_nulls(columns: Sequence[StructField]) -> list[StructField]:
-    """The columns, nulls allowed everywhere: what is added later may have some."""
+def _with_nulls(columns: Sequence[StructField], names: Sequence[str]) -> list[StructField]:
+    """The columns under these names, nulls allowed everywhere: what comes later may have some."""
 
     def allowed(value: Any) -> Any:
         if isinstance(value, dict):
             return {key: True if key in _NULLS else allowed(one) for key, one in value.items()}
         return [allowed(one) for one in value] if isinstance(value, list) else value
 
-    plain = [StructField(column.name, column.dataType) for column in columns]
+    pairs = zip(names, columns, strict=True)
+    plain = [StructField(name, column.dataType) for name, column in pairs]
     return StructType.fromJson(allowed(StructType(plain).jsonValue())).fields
 
 
@@ -189,5 +220,5 @@ def _fitting(part: ReadFilters, columns: Sequence[StructField]) -> ReadFilters:
     target = pa.schema(list(arrow_schema_of(columns))[1:])
     if part.kept.schema == target or not part.kept.num_columns:
         return part
-    kept = part.kept.cast(target)
+    kept = pa.RecordBatch.from_arrays(part.kept.columns, target.names).cast(target)
     return ReadFilters(part.ids, part.texts, kept, part.table, part.rejected)

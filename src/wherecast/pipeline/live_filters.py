@@ -80,6 +80,6 @@ def _micro_batch() -> tuple[str, int]:
     if query is None or batch is None:
         raise ConfigError(
             "this task does not know its micro-batch, which fixes the version of the filters;"
-            " match inside foreachBatch with filter_set.filters() instead"
+            " match inside foreachBatch with filter_set.pinned(name, batch) instead"
         )
     return query, int(batch)

@@ -91,6 +91,9 @@ class TestOpening:
             ({"schema": Schema.from_dict({"x": "int"})}, "schema"),
             ({"schema": SCHEMA}, "domains"),
             ({"schema": COLUMNS, "keep": ["email"]}, "kept columns"),
+            ({"keep": ["email"]}, "kept columns"),
+            ({"schema": COLUMNS, "keep_for": "8d"}, "keep_for"),
+            ({"keep_for": "8d"}, "keep_for"),
         ],
     )
     def test_a_set_made_for_something_else(
@@ -221,6 +224,43 @@ class TestGiven:
         assert filters.filters().keep == ("clause", "id")
         part = filter_table(filters.filters().stored.parts[0], Place(filters.uri).open)
         assert [column.to_pylist() for column in part.columns] == [[2], ["x > 2"], ["x > 2"], ["q"]]
+
+    def test_the_names_of_columns_are_known_when_it_is_opened_again(self, uri: str) -> None:
+        FilterSet(uri, SCHEMA, id="no", filter="clause")
+        given = pa.table({"no": [1, 2], "clause": ["x > 1", "x > 2"]})
+        assert FilterSet(uri).add(given).added == 2
+        other = pa.table({"id": [3], "clause": ["x > 3"]})
+        assert FilterSet(uri, SCHEMA, id="id").add(other).added == 1
+        assert FilterSet(uri).remove(pa.table({"id": [1], "no": [2]})).removed == 1
+        assert texts(FilterSet(uri)) == {1: "x > 1", 3: "x > 3"}
+
+    def test_which_column_has_the_ids_to_be_removed(self, filters: FilterSet) -> None:
+        filters.add(table(a="x > 1", b="x > 2", c="x > 3"))
+        for given, message in [
+            ({"city": ["a"], "key": ["b"]}, "no column id; their columns are city, key"),
+            ({"Id": ["a"], "ID": ["b"]}, "more than one column id; their columns are Id, ID"),
+        ]:
+            with pytest.raises(ConfigError, match=f"^the ids have {message}$"):
+                filters.remove(pa.table(given))
+        filters.remove(pa.table({"key": ["a"]}))
+        filters.remove(pa.table({"key": ["c"], "ID": ["b"]}))
+        assert texts(filters) == {"c": "x > 3"}
+
+    @pytest.mark.parametrize(
+        ("type_", "kept"),
+        [("uint8", "smallint"), ("uint16", "int"), ("uint32", "bigint"), ("uint64", "bigint")],
+    )
+    def test_integers_without_a_sign(self, uri: str, type_: str, kept: str) -> None:
+        filters = FilterSet(uri, SCHEMA, keep=["level"])
+        numbers = pa.array([1, 200], pa.type_for_alias(type_))
+        given = {"id": numbers, "filter": ["x > 1", "x > 2"], "level": numbers}
+        filters.add(pa.table(given))
+        assert {c.dataType.simpleString() for c in filters.filters().columns} == {kept}
+        filters.remove(numbers[:1])
+        assert texts(filters) == {200: "x > 2"}
+        large = pa.array([1 << 63], pa.uint64())
+        with pytest.raises(ConfigError, match="column id of the filters is uint64, in the set"):
+            filters.add(pa.table({"id": large, "filter": ["x > 1"], "level": [1]}))
 
     def test_integers_of_any_width(self, uri: str) -> None:
         filters = FilterSet(uri, SCHEMA)
