@@ -27,6 +27,7 @@ from wherecast.pipeline.spark_checks import (
     need_frame,
     need_no_clash,
     need_one_of,
+    need_schema,
     needed_by,
     needed_ever,
 )
@@ -80,6 +81,7 @@ def compile_filters(
         ConfigError: an id occurs twice, or a column is missing or of the wrong type.
     """
     columns = filter_columns(filters, id, filter, keep)
+    need_schema(schema)
     enforced = isinstance(schema, Schema)
     attributes = schema if isinstance(schema, Schema) else Schema.from_spark(schema)
     own = opened(str(own_directory()))
@@ -128,6 +130,8 @@ def match(  # noqa: PLR0913  # the options of a join, all but two by keyword
     need_python(publications.sparkSession)
     need_one_of("how", how, How)
     need_one_of("output", output, Output)
+    if not isinstance(prefix, str):
+        raise ConfigError(f"prefix is a string, not {type(prefix).__name__}")
     if schema is not None and not isinstance(schema, Schema):
         raise ConfigError(f"schema is a wherecast Schema, not {type(schema).__name__}")
     if keep and how in ("semi", "anti"):

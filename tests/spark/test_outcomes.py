@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 
-from wherecast import ConfigError, FilterError
+from wherecast import ConfigError, FilterError, Schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -98,18 +98,83 @@ def test_a_filter_on_a_column_that_is_not_there_is_named_before_any_job(
         match(broken, filters)
 
 
-def test_text_that_is_not_utf8_matches_nothing_and_is_not_lost(spark: "SparkSession") -> None:
+@pytest.mark.parametrize("way", ["whole", "columns"])
+def test_text_that_is_not_utf8_costs_no_match(
+    spark: "SparkSession", monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    from wherecast.pipeline import spark_query, spark_runner
     from wherecast.spark import match
 
-    rows = spark.sql(
-        "SELECT 1 AS n, 'good' AS s UNION ALL SELECT 2, decode(unhex('67FF'), 'ISO-8859-1')"
-        " UNION ALL SELECT 3, CAST(unhex('67FF') AS STRING)"
-    )
-    filters = spark.sql("SELECT 1 AS id, 's LIKE ''g%''' AS filter")
+    if way == "columns" and not spark_runner.has_columns_way():
+        pytest.skip("requires arrow_udf: PySpark 4.1")
+    monkeypatch.setattr(spark_query, "_choose_way", lambda *_: way)
+    rows = spark.sql("SELECT 1 AS n, 'good' AS s UNION ALL SELECT 2, CAST(X'67FF' AS STRING)")
+    texts = [("n", "n > 0"), ("s", "s LIKE 'g%'"), ("not", "s <> 'good'"), ("null", "s IS NULL")]
+    filters = spark.createDataFrame(texts, "id string, filter string")
 
-    assert sorted(row.n for row in match(rows, filters).collect()) == [1, 2]
-    left = match(rows, filters, how="left").collect()
-    assert sorted((row.n, row.filter_id) for row in left if row.n == 3) == [(3, None)]
+    found = [(row.n, row.filter_id) for row in match(rows, filters).collect()]
+
+    expected = [
+        (n, name) for name, text in texts for (n,) in rows.where(text).select("n").collect()
+    ]
+    assert sorted(found) == sorted(expected)
+    assert (2, "not") in found
+
+
+def test_a_filter_that_is_not_utf8_is_a_bad_one(spark: "SparkSession") -> None:
+    from wherecast.spark import compile_filters
+
+    rows = "SELECT 1 AS id, 'n = 1' AS filter UNION ALL SELECT 2, CAST(X'6EFF' AS STRING)"
+    numbers = spark.range(1).toDF("n")
+
+    with pytest.raises(FilterError, match=r"^1 filter cannot be used: 2: is not UTF-8 text$"):
+        compile_filters(spark.sql(rows), schema=numbers.schema)
+    some = compile_filters(spark.sql(rows), schema=numbers.schema, on_bad_filter="skip")
+    assert len(some) == 1
+    assert [tuple(row)[:2] for row in some.rejected.collect()] == [(2, "n\ufffd")]
+
+
+def test_fields_that_differ_in_case_only(
+    spark: "SparkSession", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from wherecast.pipeline import spark_query, spark_runner
+    from wherecast.spark import match
+
+    if spark_runner.has_columns_way():
+        monkeypatch.setattr(spark_query, "_choose_way", lambda *_: "columns")
+    rows = spark.sql("SELECT 1 AS n, named_struct('a', 1, 'A', 2) AS s")
+    texts = [("low", "s.a = 1"), ("up", "s.A = 2"), ("no", "s.a = 2")]
+    filters = spark.createDataFrame(texts, "id string, filter string")
+
+    assert sorted(row.filter_id for row in match(rows, filters).collect()) == ["low", "up"]
+
+
+def test_a_declared_attribute_that_filters_name_must_be_a_column(spark: "SparkSession") -> None:
+    from wherecast.spark import match
+
+    schema = Schema.from_dict({"n": "int", "m": "int"})
+    filters = spark.createDataFrame([("f", "n = 1"), ("g", "m = 1")], "id string, filter string")
+    numbers = spark.range(1).toDF("n")
+
+    with pytest.raises(ConfigError, match=r"name m \(filter 'g' for one\), which is no column"):
+        match(numbers, filters, schema=schema)
+    assert match(numbers, filters.where("id = 'f'"), schema=schema).count() == 0
+
+
+def test_options_of_a_wrong_kind_are_told(spark: "SparkSession") -> None:
+    from wherecast.spark import compile_filters, match
+
+    numbers = spark.range(1).toDF("n")
+    filters = spark.sql("SELECT 1 AS id, 'n = 1' AS filter, 'x' AS mail, INTERVAL 1 MONTH AS wait")
+
+    with pytest.raises(ConfigError, match="schema is that of a DataFrame, or a wherecast Schema"):
+        compile_filters(filters, schema="n long")  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match=r"keep is a list of columns: \['mail'\]"):
+        compile_filters(filters, schema=numbers.schema, keep="mail")
+    with pytest.raises(ConfigError, match="cannot send column wait of the filters"):
+        compile_filters(filters, schema=numbers.schema, keep=["wait"])
+    with pytest.raises(ConfigError, match="prefix is a string, not NoneType"):
+        match(numbers, filters, prefix=None)  # type: ignore[arg-type]
 
 
 @pytest.mark.classic

@@ -21,7 +21,7 @@ from wherecast.model.values import Type
 _OPEN_TYPES: tuple[Type, ...] = ("float", "string", "bool")  # in the order of `OPEN_TYPE`
 
 
-def read_arrow(data: Any, schema: Schema) -> Decoded:
+def read_arrow(data: Any, schema: Schema, strict: bool = True) -> Decoded:
     """The record batch of a table's rows.
 
     In an open schema the undeclared columns of numbers, strings and bools are attributes too;
@@ -30,6 +30,9 @@ def read_arrow(data: Any, schema: Schema) -> Decoded:
     Args:
         data: a pyarrow table, batch or reader, a data frame, or anything with the Arrow interface.
         schema: the schema that the rows must keep.
+        strict: whether rows are refused. Else every row is good, and a value that its column
+            cannot have is as near to it as can be: text that is not UTF-8 has the replacement
+            character in it, any other is missing.
 
     Raises:
         SchemaError: a column cannot be the attribute of its name, or two columns are the same one.
@@ -45,6 +48,9 @@ def read_arrow(data: Any, schema: Schema) -> Decoded:
         column = _undeclared(name, leaf)
         if column is not None:
             extra[name] = column
+    if not strict:
+        columns = [Column(column.array) for column in columns]
+        extra = {name: Column(column.array) for name, column in extra.items()}
     return assemble(schema, columns, extra, source.length)
 
 

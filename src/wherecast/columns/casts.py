@@ -205,7 +205,7 @@ def _decoded(attribute: Attribute, array: pa.Array) -> tuple[pa.Array, list[tupl
         try:
             texts.append(None if raw is None else raw.decode())
         except UnicodeDecodeError:
-            texts.append(None)
+            texts.append(raw.decode(errors="replace"))
             text = f"attribute {attribute.name}: is not UTF-8 text"
             problems.append((row, Problem("malformed", text, attribute.name)))
     return pa.array(texts, pa.large_string()), problems

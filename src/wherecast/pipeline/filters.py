@@ -21,7 +21,6 @@ from wherecast.pipeline.pace import Pace
 
 OnBad = Literal["raise", "skip"]
 _SHOWN_MAX = 3
-REJECTED = ("id", "filter", "error", "position")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +108,10 @@ class LoadedFilters:
 def read(table: pa.Table, schema: Schema) -> ReadFilters:
     """What is read of a table whose first two columns are ids and filters; the others are kept."""
     table = table.combine_chunks()
+    table, rejected = _readable(table)
     ids, texts = _one(table.column(0)), _one(table.column(1))
     whole = pc.and_(ids.is_valid(), texts.is_valid())
-    rejected = [_without(*pair) for pair in _pairs(ids, texts, pc.invert(whole))]
+    rejected += [_without(*pair) for pair in _pairs(ids, texts, pc.invert(whole))]
     if not pc.all(whole, min_count=0).as_py():
         table = table.filter(whole)
         ids, texts = _one(table.column(0)), _one(table.column(1))
@@ -280,6 +280,40 @@ def refuse_duplicates(ids: pa.Array) -> None:
 
 def _pairs(ids: pa.Array, texts: pa.Array, chosen: pa.Array) -> list[tuple[Any, str | None]]:
     return list(zip(ids.filter(chosen).to_pylist(), texts.filter(chosen).to_pylist(), strict=True))
+
+
+def _readable(table: pa.Table) -> tuple[pa.Table, list[RejectedFilter]]:
+    """The rows whose id and filter are text where they are strings, and the others."""
+    columns = [_one(table.column(place)) for place in (0, 1)]
+    bad = np.zeros(table.num_rows, np.bool_)
+    for column in columns:
+        try:
+            column.validate(full=True)
+        except pa.ArrowInvalid:
+            raw = column.cast(pa.large_binary()).to_pylist()
+            bad |= [value is not None and not _is_utf8(value) for value in raw]
+    if not bad.any():
+        return table, []
+    rejected = []
+    for row in np.flatnonzero(bad).tolist():
+        id, text = (_shown(column[row]) for column in columns)
+        rejected.append(RejectedFilter(id, text, "is not UTF-8 text", None))
+    return table.filter(array_of(~bad)), rejected
+
+
+def _is_utf8(value: bytes) -> bool:
+    try:
+        value.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _shown(value: pa.Scalar) -> Any:
+    """A value that may be damaged text, as it can be shown."""
+    if pa.types.is_integer(value.type) or not value.is_valid:
+        return value.as_py()
+    return value.as_buffer().to_pybytes().decode(errors="replace")
 
 
 def _without(id: Any, text: str | None) -> RejectedFilter:

@@ -16,8 +16,6 @@ from wherecast.pipeline.stages import Validated
 How = Literal["inner", "left", "semi", "anti"]
 Output = Literal["rows", "arrays"]
 Shape = Literal["rows", "arrays", "structs", "flags"]
-HOWS: tuple[How, ...] = ("inner", "left", "semi", "anti")
-OUTPUTS: tuple[Output, ...] = ("rows", "arrays")
 
 _ROWS_MAX = 65_536  # of one batch of the result, where a row is a match
 _MATCHES_MAX = 1 << 20  # of one batch of the result, where a row is a publication

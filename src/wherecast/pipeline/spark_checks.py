@@ -24,6 +24,13 @@ def need_frame(value: object, what: str) -> None:
         raise ConfigError(f"{what} is a Spark DataFrame, not {type(value).__name__}")
 
 
+def need_schema(value: object) -> None:
+    """Nothing where the value is a schema of a DataFrame, or one of Wherecast."""
+    if not (isinstance(value, Schema) or hasattr(value, "fields")):
+        kind = type(value).__name__
+        raise ConfigError(f"schema is that of a DataFrame, or a wherecast Schema, not {kind}")
+
+
 def need_one_of(option: str, value: object, choices: Any) -> None:
     """Nothing where the value is one of a `Literal`."""
     known = get_args(choices)
@@ -81,18 +88,26 @@ def need_columns(
         _need_attribute(attribute, found)
     if filters.enforced:  # on no rows: what a worker would find out first
         validate(pa.RecordBatch.from_pylist([], schema=arrow_schema(found)), filters.schema)
-        return
-    for attribute in needed:
+    for attribute in filters.named if filters.enforced else needed:
         name, column = attribute.name, found.find(attribute.name)
         if column is None:
-            hint = did_you_mean(name, found.names)
             one = None if open_blob is None else one_naming(filters, name, open_blob)
-            who = "" if one is None else f" (filter {one!r} for one)"
-            text = f"the filters name {name}{who}, which is no column of the publications"
-            raise ConfigError(f"{text}; {hint}" if hint else text)
+            raise ConfigError(_absent(name, one, found))
+        if filters.enforced:  # a column may be read as another type
+            continue
         if _shown(column) != _shown(attribute):
             told = f"as {_shown(attribute)}, the column is {_shown(column)}"
             raise ConfigError(f"the filters were read for {name} {told}")
+
+
+def _absent(name: str, filter_id: object, found: Schema) -> str:
+    """What is said of an attribute that is no column."""
+    text = f"the filters need {name}"
+    if filter_id is not None:
+        text = f"the filters name {name} (filter {filter_id!r} for one)"
+    hint = did_you_mean(name, found.names)
+    told = f"{text}, which is no column of the publications"
+    return f"{told}; {hint}" if hint else told
 
 
 def _shown(attribute: Attribute) -> str:

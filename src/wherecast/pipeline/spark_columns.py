@@ -46,8 +46,12 @@ def _leaves(path: str, type_: DataType, column: "Column") -> "Iterator[tuple[str
     if not isinstance(type_, StructType):
         yield path, column
         return
-    for part in type_.fields:
-        yield from _leaves(f"{path}.{part.name}", part.dataType, column.getField(part.name))
+    names = [part.name for part in type_.fields]
+    if len({name.casefold() for name in names}) < len(names):  # Spark cannot tell them apart
+        column = column.cast(StructType(numbered(type_.fields)))
+        names = [f"c{place}" for place in range(len(names))]
+    for part, name in zip(type_.fields, names, strict=True):
+        yield from _leaves(f"{path}.{part.name}", part.dataType, column.getField(name))
 
 
 def bytes_unneeded(columns: StructType, needed: Iterable[Attribute]) -> int:

@@ -29,6 +29,8 @@ from wherecast.model import ConfigError, Schema
 from wherecast.pipeline import spark_runner
 from wherecast.pipeline.filters import OnBad, ReadFilters, need_on_bad, read
 from wherecast.pipeline.spark_checks import find_column, need_frame
+from wherecast.pipeline.spark_columns import stuck
+from wherecast.pipeline.spark_python import need_python
 from wherecast.pipeline.stored import Folder, StoredFilters, store_filters
 
 if TYPE_CHECKING:
@@ -51,7 +53,12 @@ def filter_columns(
     if filters.isStreaming:
         raise ConfigError("filters are a batch DataFrame, not a streaming one")
     ids, texts = find_column(filters, id), find_column(filters, filter)
+    if isinstance(keep, str):
+        raise ConfigError(f"keep is a list of columns: [{keep!r}]")
     kept = [find_column(filters, name) for name in dict.fromkeys(keep)]
+    awkward = stuck(StructType(kept))
+    if awkward:
+        raise ConfigError(f"Spark cannot send column {', '.join(awkward)} of the filters to Python")
     if not isinstance(ids.dataType, _ID_TYPES):
         shown = ids.dataType.simpleString()
         raise ConfigError(f"ids are strings or integers, column {ids.name} is {shown}")
@@ -106,6 +113,7 @@ def read_frame(
 
 def _read_on_executors(filters: "DataFrame", names: list[str], schema: Schema) -> list[ReadFilters]:
     """What executors read of a frame, in pieces."""
+    need_python(filters.sparkSession)
     context = getattr(filters.sparkSession, "_sc", None)  # Spark Connect has none
     if context is not None:
         filters = filters.repartition(context.defaultParallelism)

@@ -24,6 +24,7 @@ _REMEDY = (
     "set spark.pyspark.python (or PYSPARK_PYTHON) to a Python that has the same packages as that"
     f" of the driver ({sys.executable}); {_HOW_TO}"
 )
+_NO_PROGRAM = "Cannot run program"
 _MISMATCH = "PYTHON_VERSION_MISMATCH"
 _asked: "WeakKeyDictionary[Any, WorkerPython | None]" = WeakKeyDictionary()
 
@@ -87,16 +88,18 @@ def _same(one: str, other: str) -> bool:
 def _ask(spark: "SparkSession") -> WorkerPython | None:
     """What one worker says, None where it cannot be asked: the query itself will tell."""
     import pyspark.sql.functions as fn
-    from pyspark.errors import PySparkException
 
     asked = fn.udf(_probe(), "string", useArrow=False)
     try:
         (row,) = spark.range(0, 1, 1, 1).select(asked()).collect()
-    except PySparkException as error:
-        lines = [line for line in str(error).splitlines() if _MISMATCH in line]
-        if lines:
-            told = lines[0].partition("] ")[2].partition(", PySpark")[0]
-            raise ConfigError(f"{told}: {_REMEDY}") from None
+    except Exception as error:  # noqa: BLE001  # of Spark or of py4j, which Connect does not have
+        for line in str(error).splitlines():
+            if _MISMATCH in line:
+                told = line.partition("] ")[2].partition(", PySpark")[0]
+                raise ConfigError(f"{told}: {_REMEDY}") from None
+            if _NO_PROGRAM in line:
+                told = line[line.index(_NO_PROGRAM) :].partition(" (in ")[0]
+                raise ConfigError(f"Spark cannot start its workers: {told}: {_REMEDY}") from None
         return None
     return WorkerPython(**json.loads(row[0]))
 

@@ -52,15 +52,15 @@ class Validated:
     dead_letters: tuple[DeadLetter, ...]
 
 
-def validate(batch: pa.RecordBatch, schema: Schema) -> Validated:
+def validate(batch: pa.RecordBatch, schema: Schema, strict: bool = True) -> Validated:
     """The rows of a batch that keep the schema, and a dead letter for each other one.
 
-    Columns that the schema does not name are left out.
+    Columns that the schema does not name are left out. Where it is not strict, every row is good.
 
     Raises:
         SchemaError: a column cannot be the attribute of its name.
     """
-    return validated(read_arrow(batch, schema))
+    return validated(read_arrow(batch, schema, strict))
 
 
 def validated(decoded: Decoded) -> Validated:

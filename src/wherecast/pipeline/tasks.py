@@ -47,7 +47,7 @@ class JoinTask:
         """The publications with the filters they match."""
         filters = self.filters.load()
         for rows in paced(batch, filters.pace):
-            valid = validate(rows, filters.schema)
+            valid = validate(rows, filters.schema, filters.enforced)
             matches = match(valid, filters.parts)
             filters.pace.note(rows.num_rows, len(matches.indices))
             carried = rows if self.carried else rows.select([])
