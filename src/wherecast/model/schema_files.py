@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Mapping
+from dataclasses import replace
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,24 @@ def from_dict(attributes: Mapping[str, Any], is_open: bool = False) -> Schema:
     if problems:
         raise SchemaError(problems)
     return Schema(tuple(found.values()), is_open)
+
+
+def read_back(
+    attributes: Mapping[str, Any], is_open: bool, unsupported: Mapping[str, str]
+) -> Schema:
+    """The schema whose `to_dict` gave the attributes.
+
+    Columns may have names that nobody could declare, and there may be any number of them.
+    """
+    problems: list[Problem] = []
+    found = []
+    for name, spec in attributes.items():
+        attribute = declared_attribute("stored", spec, problems)
+        if attribute is not None:
+            found.append(replace(attribute, name=name))
+    if problems:
+        raise SchemaError(problems)
+    return Schema(tuple(found), is_open, unsupported)
 
 
 def from_attributes(text: str) -> Schema:

@@ -21,7 +21,7 @@ from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
 
-from wherecast.model import ConflictError, Schema, SnapshotError, WherecastError
+from wherecast.model import ConfigError, ConflictError, Schema, SnapshotError, WherecastError
 from wherecast.pipeline.filter_changes import Counts
 from wherecast.pipeline.manifests import packed, unpacked
 from wherecast.pipeline.stored import Folder, StoredFilters, schema_dict, schema_of
@@ -102,10 +102,17 @@ class FilterVersions:
         return None if found is None else SetOptions.from_dict(found)
 
     def make(self, options: SetOptions) -> SetOptions:
-        """Makes an empty set; returns the options of the one that is there then."""
+        """Makes an empty set; returns the options of the one that is there then.
+
+        Raises:
+            ConfigError: what was written would be read as something else; nothing was written.
+        """
+        content = packed(options.to_dict())
+        if SetOptions.from_dict(unpacked(content, _SET)) != options:
+            raise ConfigError("this schema cannot be stored: it would be read as another one")
         # The version first: with the options a set is complete, whenever its maker dies.
         self._create(Version(1, self._clock(), Counts(), None, uuid.uuid4().hex, None))
-        self.blobs.create(_SET, packed(options.to_dict()))
+        self.blobs.create(_SET, content)
         made = self.options()
         assert made is not None
         return made

@@ -23,6 +23,7 @@ import pyarrow as pa
 
 from wherecast.language.vectors import array_of
 from wherecast.model import Attribute, ConfigError, Schema
+from wherecast.model.schema_files import read_back
 from wherecast.pipeline.filters import (
     FilterPart,
     OnBad,
@@ -166,9 +167,7 @@ def schema_dict(schema: Schema) -> dict[str, Any]:
 
 def schema_of(given: dict[str, Any]) -> Schema:
     """The schema of its JSON form."""
-    attributes = given["attributes"]
-    plain = Schema.from_dict(attributes, given["open"]) if attributes else Schema((), given["open"])
-    return Schema(plain.attributes, plain.open, given["unsupported"])
+    return read_back(given["attributes"], given["open"], given["unsupported"])
 
 
 def attribute_of(schema: Schema, name: str, type_: Any) -> Attribute:

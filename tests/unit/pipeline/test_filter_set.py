@@ -19,8 +19,9 @@ from pyspark.sql.types import ArrayType, DoubleType, StringType, StructField, St
 
 from tests.spark.services import until
 from wherecast import ConfigError, ConflictError, FilterError, Schema, SnapshotError
+from wherecast.model import Attribute
 from wherecast.pipeline.filter_set import Change, FilterSet
-from wherecast.pipeline.loading import filter_table
+from wherecast.pipeline.loading import filter_table, load
 from wherecast.pipeline.place import Place
 from wherecast.pipeline.stored import counters
 
@@ -116,6 +117,26 @@ class TestOpening:
     def test_versions_are_kept_for_a_minute_at_least(self, uri: str, keep_for: Any) -> None:
         with pytest.raises(ConfigError, match=r"keep_for|is not a duration"):
             FilterSet(uri, SCHEMA, keep_for=keep_for)
+        assert not Path(uri).exists()
+
+    @pytest.mark.parametrize("name", [" lead", "", ".dot", "dot.", "a..b", "a`b"])
+    def test_columns_of_names_that_nobody_could_declare(self, uri: str, name: str) -> None:
+        columns = StructType([StructField(name, StringType()), StructField("c", StringType())])
+        FilterSet(uri, columns)
+        filters, quoted = FilterSet(uri), "`" + name.replace("`", "``") + "`"
+        for number, rest in enumerate(("= 'a'", "LIKE '%a_b%'", "< c")):
+            filters.add(pa.table({"id": [number], "filter": [f"{quoted} {rest}"]}))
+        filters.compact()
+        found = load(FilterSet(uri, columns).filters().stored, Place(filters.uri).open)
+        rows = pa.RecordBatch.from_arrays(
+            [pa.array(["a", "xa_bx"]), pa.array(["b", "b"])], names=[name, "c"]
+        )
+        assert found.parts.match(rows).indices.tolist() == [0, 2, 1]
+
+    def test_a_schema_that_would_be_read_as_another_one(self, uri: str) -> None:
+        twice = Schema((Attribute("x", "int"), Attribute("x", "float")))
+        with pytest.raises(ConfigError, match="this schema cannot be stored"):
+            FilterSet(uri, twice)
         assert not Path(uri).exists()
 
     def test_a_damaged_or_newer_set(self, filters: FilterSet, uri: str) -> None:

@@ -23,6 +23,7 @@ from wherecast.matching.columnar.runs import Run
 from wherecast.matching.columnar.snapshot import Snapshot
 from wherecast.matching.ids import Ids
 from wherecast.model import DEFAULT_LIMITS, Attribute, Schema, Type
+from wherecast.model.schema_files import read_back
 
 Arrays = dict[str, npt.NDArray[Any]]
 _TABLE = (
@@ -116,9 +117,7 @@ def taken_apart(run: Run, schema: Schema) -> tuple[dict[str, Any], Arrays]:
 
 def put_together(figures: dict[str, Any], arrays: Arrays) -> tuple[Run, Schema]:
     """The run and the schema of figures and arrays; large arrays stay where they are."""
-    plain = Schema.from_dict(figures["schema"], figures["open"]) if figures["schema"] else Schema(
-        (), figures["open"])  # fmt: skip
-    schema = Schema(plain.attributes, plain.open, figures["unsupported"])
+    schema = read_back(figures["schema"], figures["open"], figures["unsupported"])
     table = PredicateTable(
         attributes=tuple(_attribute(schema, name, kind) for name, kind in figures["attributes"]),
         **{name: arrays[f"table.{name}"] for name in _TABLE},
