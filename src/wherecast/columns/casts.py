@@ -214,7 +214,12 @@ def _decoded(attribute: Attribute, array: pa.Array) -> tuple[pa.Array, list[tupl
 def _time_texts(attribute: Attribute, array: pa.Array) -> Column:
     """ISO 8601 texts as timestamps; each distinct text is parsed once."""
     texts = _texts(attribute, array)
-    encoded = texts.array.dictionary_encode()
+    plain = texts.array
+    if texts.problems:  # those have their problem already
+        is_text = np.ones(len(plain), np.bool_)
+        is_text[[row for row, _ in texts.problems]] = False
+        plain = pc.if_else(pa.array(is_text), plain, pa.scalar(None, plain.type))
+    encoded = plain.dictionary_encode()
     found = column_of(attribute, encoded.dictionary.to_pylist())
     problems = list(texts.problems)
     if found.problems:

@@ -168,7 +168,7 @@ def test_text_that_is_not_utf8_makes_a_bad_row() -> None:
     indices = pa.array([0, 1, 1, None])
     encoded = pa.DictionaryArray.from_arrays(indices, not_utf8(b"a", b"\xff"), safe=False)
     assert read("string", encoded) == (
-        ["a", None, None, None],
+        ["a", "\ufffd", "\ufffd", None],
         [(1, "malformed"), (2, "malformed")],
     )
 
