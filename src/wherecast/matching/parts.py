@@ -76,14 +76,19 @@ class Part:
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
-        """What the filters name."""
-        return self._run.snapshot.table.attributes
+        """What the filters name that are not hidden."""
+        table, hidden = self._run.snapshot.table, self._run.hidden
+        if hidden is None:
+            return table.attributes
+        used = _used(table, ~hidden)
+        return tuple(a for number, a in enumerate(table.attributes) if used[number])
 
     @property
     def never(self) -> int:
-        """How many filters can never match."""
-        offsets = self._run.snapshot.table.conjunction_offsets
-        return int(np.count_nonzero(np.diff(offsets) == 0))
+        """How many filters can never match, hidden ones left out."""
+        never = np.diff(self._run.snapshot.table.conjunction_offsets) == 0
+        hidden = self._run.hidden
+        return int(np.count_nonzero(never if hidden is None else never & ~hidden))
 
     def find(self, ids: pa.Array) -> Ints:
         """The places of those ids that are here and not hidden."""
@@ -104,6 +109,21 @@ class Part:
     def without(self, places: Ints) -> "Part":
         """The same part with some more filters hidden."""
         return replace(self, _run=self._run.without(places))
+
+
+def _used(table: PredicateTable, filters: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Which attributes some of the filters name."""
+    conjunctions = np.repeat(filters, np.diff(table.conjunction_offsets))
+    rows = np.repeat(conjunctions, np.diff(table.predicate_offsets))
+    used = np.zeros(len(table.attributes), np.bool_)
+    used[table.attribute[rows]] = True
+    distances = table.low[rows & (table.kind == Kind.DISTANCE)]
+    used[table.distances.longitudes[distances]] = True
+    if not used.all():  # texts are read for this
+        pairs = np.unique(table.low[rows & (table.kind == Kind.RESIDUAL)]).tolist()
+        names = {table.residuals[pair].right.name for pair in pairs}
+        used |= np.array([a.name in names for a in table.attributes], np.bool_)
+    return used
 
 
 def _naming(table: PredicateTable, attribute: str) -> npt.NDArray[np.bool_]:

@@ -89,7 +89,7 @@ def _hidden(
         if len(places) == len(stored):
             continue  # nothing is left of it
         if len(places):
-            stored = with_hidden(stored, np.union1d(part.hidden, places), folder)
+            stored = with_hidden(stored, part.without(places), folder)
         found.append(stored)
     return found, count
 

@@ -17,11 +17,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from wherecast.language.vectors import array_of
+from wherecast.matching import Part
 from wherecast.model import Attribute, ConfigError, Schema
 from wherecast.model.schema_files import read_back
 from wherecast.pipeline.filters import (
@@ -47,9 +46,9 @@ class StoredPart:
 
     Attributes:
         filters: how many it holds, hidden ones included.
-        never: how many of them can never match.
+        never: how many of those that are not hidden can never match.
         nbytes: the bytes of its index.
-        attributes: what the filters name, each with its type.
+        attributes: what the filters name that are not hidden, each with its type.
         content: the content id of its index: the same for the same filters.
         index, texts: blobs.
         kept: the blob of the further columns, None where there are none.
@@ -107,6 +106,9 @@ class StoredFilters:
 
     def __len__(self) -> int:
         return sum(len(part) for part in self.parts)
+
+    def __hash__(self) -> int:
+        return hash((self.blobs, self.columns))  # a schema has no hash
 
     @cached_property
     def named(self) -> tuple[Attribute, ...]:
@@ -230,7 +232,7 @@ def store_part(given: FilterPart, folder: Folder) -> StoredPart:
         filters=len(part),
         never=part.never,
         nbytes=nbytes,
-        attributes=tuple((a.name, a.type) for a in part.attributes),
+        attributes=_attributes(part),
         content=content,
         index=index,
         texts=put_batch(folder, texts, compressed=True),
@@ -238,10 +240,20 @@ def store_part(given: FilterPart, folder: Folder) -> StoredPart:
     )
 
 
-def with_hidden(stored: StoredPart, hidden: npt.NDArray[np.int64], folder: Folder) -> StoredPart:
-    """The same part with these filters hidden."""
-    batch = pa.record_batch([array_of(hidden)], ["place"])
-    return replace(stored, hidden=put_batch(folder, batch), hidden_count=len(hidden))
+def _attributes(part: Part) -> tuple[tuple[str, Any], ...]:
+    return tuple((attribute.name, attribute.type) for attribute in part.attributes)
+
+
+def with_hidden(stored: StoredPart, part: Part, folder: Folder) -> StoredPart:
+    """The same part with those filters hidden that are hidden in what was loaded of it."""
+    batch = pa.record_batch([array_of(part.hidden)], ["place"])
+    return replace(
+        stored,
+        never=part.never,
+        attributes=_attributes(part),
+        hidden=put_batch(folder, batch),
+        hidden_count=len(part.hidden),
+    )
 
 
 def store_rejected(

@@ -88,6 +88,25 @@ def test_who_names_an_attribute(attribute: str, expected: list[str]) -> None:
     assert [list(given)[place] for place in found.naming(attribute)] == expected
 
 
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        (["x > 0", "city IN ('Zagreb', 'Split')"], ["x", "city"]),
+        (["x < y"], ["x", "y"]),
+        (["geo_distance(lat, lon, 45.8, 16.0) < 500"], ["lat", "lon"]),
+        (["city LIKE '%a_b%' OR y IS NULL"], ["y", "city"]),
+        (["TRUE", "x > 5 AND x < 3"], []),
+    ],
+)
+def test_hidden_ones_name_nothing(filters: list[str], expected: list[str]) -> None:
+    gone = "x > 7 AND city = 'Osijek' AND lat > 0 AND y > 0 AND lon > 0 AND lon < lat AND y < lat"
+    given = part(dict(enumerate([*filters, gone, "x > 3 AND x < 1"])))
+    found = given.without(np.array([len(filters), len(filters) + 1]))
+    assert sorted(a.name for a in found.attributes) == sorted(expected)
+    assert found.attributes == join_parts([found])[0].attributes
+    assert found.never == sum("AND x <" in text for text in filters)
+
+
 class TestJoin:
     def test_one_part_in_the_order_of_the_ids(self) -> None:
         first = part({"d": "x > 0", "a": "x > 3", "c": "y > 3"}).without(np.array([0]))

@@ -72,6 +72,11 @@ def matched(filters: LoadedFilters, *rows: dict[str, object]) -> list[list[objec
 
 
 class TestStoring:
+    def test_equal_ones_have_one_hash(self, stored: StoredFilters) -> None:
+        again = StoredFilters.from_dict(json.loads(json.dumps(stored.to_dict())))
+        assert {stored: "first", again: "second"} == {stored: "second"}
+        assert hash(EMPTY) != hash(stored)
+
     def test_what_is_said_of_filters(self, stored: StoredFilters) -> None:
         (part,) = stored.parts
         assert (len(stored), len(part), part.filters, part.never) == (3, 3, 3, 1)
@@ -181,7 +186,8 @@ class TestLoading:
     ) -> None:
         load(stored, place.open)
         counters.clear()
-        part = with_hidden(stored.parts[0], np.array([2]), folder)
+        whole = load_part(stored.parts[0], place.open)
+        part = with_hidden(stored.parts[0], whole.without(np.array([2])), folder)
         less = StoredFilters(SCHEMA, False, "[]", "int32", (part,))
         assert (len(part), len(less)) == (2, 2)
         assert matched(load(less, place.open), {"x": 2.0, "city": "Zadar"}) == [[3]]
@@ -191,6 +197,18 @@ class TestLoading:
             "filter": ["city LIKE 'Z%'", "x > 5 AND x < 2"],
             "email": [None, "e"],
         }
+
+    def test_hidden_ones_name_nothing(
+        self, stored: StoredFilters, folder: Folder, place: Place
+    ) -> None:
+        whole = load_part(stored.parts[0], place.open)
+        for places, named, never in (([2], ["city"], 1), ([0, 1], ["x"], 0)):
+            part = with_hidden(stored.parts[0], whole.without(np.array(places)), folder)
+            less = StoredFilters(SCHEMA, False, "[]", "int32", (part,))
+            assert [attribute.name for attribute in less.named] == named
+            assert load(less, place.open).schema.names == tuple(named)
+            assert part.never == never
+            assert one_naming(less, ({"x", "city"} - set(named)).pop(), place.open) is None
 
     def test_kept_columns_may_be_named_like_those_of_a_table(
         self, folder: Folder, place: Place
