@@ -11,7 +11,8 @@ import os
 import shutil
 import tempfile
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
@@ -35,6 +36,8 @@ def _made(process: int) -> Path:
             _remove_old(home)
             directory = Path(tempfile.mkdtemp(prefix=f"{process}-", dir=home))
             fcntl.flock(os.open(directory / _LOCK, os.O_CREAT | os.O_RDWR), fcntl.LOCK_EX)
+            # Another may have been quicker with the lock, and found no process behind it.
+            (directory / _ENDED).unlink(missing_ok=True)
             return directory
     raise ConfigError("no place for filters: set WHERECAST_CACHE_DIR to a directory to write to")
 
@@ -42,8 +45,8 @@ def _made(process: int) -> Path:
 def _remove_old(home: Path) -> None:
     """Removes the directories of processes that have ended, after a time."""
     for directory in home.iterdir():
-        with suppress(OSError):  # someone else is quicker
-            if not _is_free(directory):
+        with suppress(OSError), _free(directory) as free:  # or someone else is quicker
+            if not free:
                 continue
             if not (directory / _ENDED).exists():
                 (directory / _ENDED).touch()
@@ -51,18 +54,26 @@ def _remove_old(home: Path) -> None:
                 shutil.rmtree(directory)
 
 
-def _is_free(directory: Path) -> bool:
-    """Whether the process of a directory has ended."""
+@contextmanager
+def _free(directory: Path) -> Iterator[bool]:
+    """Whether the process of a directory has ended; no other one gets its lock meanwhile."""
     try:
         handle = os.open(directory / _LOCK, os.O_RDWR)
     except FileNotFoundError:
-        return _is_old(directory)  # a new one has no lock yet
+        yield _is_old(directory)  # a new one has no lock yet
+        return
+    try:
+        yield _got_lock(handle)
+    finally:
+        os.close(handle)
+
+
+def _got_lock(handle: int) -> bool:
+    """Whether this call got the lock, which is free again when the file is closed."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
-    finally:
-        os.close(handle)
     return True
 
 

@@ -70,6 +70,23 @@ def test_one_that_has_no_lock_yet_is_new(home: Path) -> None:
     assert list((home / "new").iterdir()) == []
 
 
+def test_one_that_was_marked_before_it_had_its_lock(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock = fcntl.flock
+
+    def late(handle: int, how: int) -> None:
+        if how == fcntl.LOCK_EX:  # that of a process for itself
+            monkeypatch.setattr(fcntl, "flock", lock)
+            own_blobs._remove_old(home)
+            assert [path.name for path in home.glob("*/.ended")] == [".ended"]
+        lock(handle, how)
+
+    monkeypatch.setattr(fcntl, "flock", late)
+    found = own_blobs.own_directory()
+    assert [path.name for path in found.iterdir()] == [".lock"]
+
+
 def test_no_place_to_write(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(own_blobs, "cache_parents", lambda: [Path("/proc/none")])
     own_blobs._made.cache_clear()
