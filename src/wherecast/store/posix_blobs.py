@@ -3,7 +3,8 @@
 Contract. `create` writes a temporary file, and links it to its name in one step, which fails where
 the name is taken: so it is safe with any number of writers, over NFS too, but needs hard links. It
 returns when the blob would survive a loss of power. Temporary files are named `.<random>.tmp`;
-`put_file` deletes those in its folder that a writer left behind more than a day ago.
+`put_file` deletes those in its folder that a writer left behind more than a day ago. `delete` also
+removes the folders that are empty then, up to the directory itself.
 """
 
 import errno
@@ -24,6 +25,7 @@ from wherecast.store.blobs import MissingBlob, checked_name
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS)
 _LEFT_BEHIND_S = 86_400
 _PIECE_BYTES = 1 << 20
+_TRIES = 100  # of making a folder that others delete
 
 
 def path_of(uri: str) -> Path:
@@ -63,7 +65,7 @@ class PosixBlobs:
             with _temporary(path) as temporary:
                 _write(temporary, BytesIO(content))
                 created = _link(temporary, path)
-            _sync_folder(path.parent)
+                _sync_folder(path.parent)
         return created
 
     def put_file(self, name: str, path: Path) -> None:
@@ -75,8 +77,9 @@ class PosixBlobs:
             with _temporary(target) as temporary:
                 _write(temporary, source)
                 os.replace(temporary, target)
-            _sync_folder(target.parent)
-            _drop_left_behind(target.parent)
+            with suppress(FileNotFoundError):  # deleted since, and its folder with it
+                _sync_folder(target.parent)
+                _drop_left_behind(target.parent)
 
     def fetch(self, name: str, path: Path) -> None:
         """Copies a blob to a local file."""
@@ -108,10 +111,15 @@ class PosixBlobs:
             return path.is_file()
 
     def delete(self, name: str) -> None:
-        """Deletes a blob; nothing where there is none."""
+        """Deletes a blob, and the folders that are empty then; nothing where there is none."""
         path = self.local_path(name)
         with _told("delete", path), suppress(FileNotFoundError, NotADirectoryError):
             path.unlink()
+        with suppress(OSError):  # one that is not empty, or that another has deleted
+            for folder in path.parents:
+                if folder == self.directory:
+                    break
+                folder.rmdir()
 
     @contextmanager
     def _missing(self, name: str) -> Iterator[None]:
@@ -132,18 +140,29 @@ def _told(action: str, path: Path) -> Iterator[None]:
 
 @contextmanager
 def _temporary(path: Path) -> Iterator[Path]:
-    """A name for an unfinished file beside a path. Its folder is made, the file is not."""
-    _make_folder(path.parent)
+    """An unfinished file beside a path, empty yet. While it is there, its folder stays."""
     temporary = path.parent / f".{uuid.uuid4().hex}.tmp"
+    _make_empty(temporary)
     try:
         yield temporary
     finally:
         temporary.unlink(missing_ok=True)
 
 
+def _make_empty(path: Path) -> None:
+    """Makes an empty file and its folder, anew where who deletes finds that folder empty."""
+    for _ in range(_TRIES - 1):
+        with suppress(FileNotFoundError):
+            _make_folder(path.parent)
+            path.touch(exist_ok=False)
+            return
+    _make_folder(path.parent)
+    path.touch(exist_ok=False)
+
+
 def _write(path: Path, source: BinaryIO) -> None:
-    """Writes a new file, which survives a loss of power once its folder does."""
-    with path.open("xb") as file:
+    """Writes a file, which survives a loss of power once its folder does."""
+    with path.open("wb") as file:
         shutil.copyfileobj(source, file, _PIECE_BYTES)
         file.flush()
         _sync(file.fileno())

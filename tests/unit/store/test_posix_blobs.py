@@ -95,6 +95,65 @@ def test_a_link_whose_answer_was_lost_counts(
     assert blobs.create("a", b"content")
 
 
+def test_folders_go_with_their_last_blob(blobs: PosixBlobs) -> None:
+    for name in ("a/b/c", "a/b/d", "a/e", "f/g"):
+        blobs.create(name, b"")
+    blobs.delete("a/b/c")
+    assert (blobs.directory / "a/b").is_dir()
+    blobs.delete("a/b/d")
+    assert sorted(path.name for path in blobs.directory.rglob("*")) == ["a", "e", "f", "g"]
+    for name in ("a/e", "f/g", "f/g", "none/at/all"):
+        blobs.delete(name)
+    assert list(blobs.directory.iterdir()) == []
+    assert blobs.create("a/b/c", b"")
+
+
+@pytest.mark.parametrize("put", [True, False])
+def test_a_folder_may_go_before_a_blob_is_in_it(
+    blobs: PosixBlobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, put: bool
+) -> None:
+    touch, gone = Path.touch, []
+
+    def late(path: Path, **options: bool) -> None:
+        if len(gone) < 2:
+            gone.append(path.parent)
+            path.parent.rmdir()
+            path.parent.parent.rmdir()
+        touch(path, **options)
+
+    (tmp_path / "file").write_bytes(b"content")
+    monkeypatch.setattr(Path, "touch", late)
+    if put:
+        blobs.put_file("a/b/c", tmp_path / "file")
+    else:
+        assert blobs.create("a/b/c", b"content")
+    assert gone == [blobs.directory / "a/b"] * 2
+    assert blobs.read("a/b/c") == b"content"
+
+
+def delete_often(blobs: PosixBlobs, done: "multiprocessing.synchronize.Event") -> None:
+    while not done.is_set():
+        for name in blobs.names("a"):
+            blobs.delete(name)
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_writers_and_one_who_deletes(blobs: PosixBlobs, tmp_path: Path) -> None:
+    forked = multiprocessing.get_context("fork")
+    done = forked.Event()
+    other = forked.Process(target=delete_often, args=(blobs, done))
+    other.start()
+    (tmp_path / "file").touch()
+    try:
+        for number in range(300):
+            assert blobs.create(f"a/b{number}/c", b"")
+            blobs.put_file(f"a/c{number}/d", tmp_path / "file")
+    finally:
+        done.set()
+        other.join(60)
+    assert other.exitcode == 0
+
+
 def test_errors_name_the_path(tmp_path: Path) -> None:
     (tmp_path / "store").write_text("in the way")
     blobs = PosixBlobs(tmp_path / "store")
