@@ -27,13 +27,17 @@ settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks the users of the `spark` fixture, and keeps Spark tests on one worker: one JVM."""
+    """Marks the users of the `spark` fixture, and keeps them on one worker: one JVM for all.
+
+    Tests that start a Java process of their own run beside them, one after the other.
+    """
     not_classic = pytest.mark.skip(reason="requires classic Spark: a SparkContext")
     for item in items:
-        if "spark" in getattr(item, "fixturenames", ()):
+        shares = "spark" in getattr(item, "fixturenames", ())
+        if shares:
             item.add_marker("spark")
         if item.get_closest_marker("spark"):
-            item.add_marker(pytest.mark.xdist_group("spark"))
+            item.add_marker(pytest.mark.xdist_group("spark" if shares else "spark-apart"))
         if KIND != "classic" and item.get_closest_marker("classic"):
             item.add_marker(not_classic)
 
