@@ -15,7 +15,7 @@ try:
 except ImportError as error:
     raise ImportError("wherecast.spark needs PySpark: pip install 'wherecast[spark]'") from error
 
-from wherecast.model import ConfigError, Schema
+from wherecast.model import Attribute, ConfigError, Schema
 from wherecast.pipeline.filter_set import Change, FilterSet
 from wherecast.pipeline.filters import OnBad
 from wherecast.pipeline.join import How, Output
@@ -25,6 +25,7 @@ from wherecast.pipeline.place import Place, PlacedFilters, opened
 from wherecast.pipeline.spark_checks import (
     need_columns,
     need_frame,
+    need_kind,
     need_no_clash,
     need_one_of,
     need_schema,
@@ -127,45 +128,55 @@ def match(  # noqa: PLR0913  # the options of a join, all but two by keyword
         ConfigError: an option is wrong, or an added column has the name of one that is there.
     """
     need_frame(publications, "publications")
-    need_python(publications.sparkSession)
     need_one_of("how", how, How)
     need_one_of("output", output, Output)
-    if not isinstance(prefix, str):
-        raise ConfigError(f"prefix is a string, not {type(prefix).__name__}")
-    if schema is not None and not isinstance(schema, Schema):
-        raise ConfigError(f"schema is a wherecast Schema, not {type(schema).__name__}")
+    need_kind("prefix", prefix, str)
+    need_kind("schema", schema, Schema, optional=True)
     if keep and how in ("semi", "anti"):
         raise ConfigError(f"how={how!r} adds no columns of the filters, so keep is too much")
+    need_python(publications.sparkSession)
     live = isinstance(filters, FilterSet) and publications.isStreaming
-    if isinstance(filters, FilterSet):
-        if schema is not None:
-            raise ConfigError("a FilterSet has a schema of its own, so schema is too much")
-        filters = filters.filters()
-    elif not isinstance(filters, Filters):
+    if isinstance(filters, FilterSet | Filters):
+        compiled = _compiled(filters, schema)
+    else:
         given = publications.schema if schema is None else schema
-        filters = compile_filters(filters, given, keep or (), id, filter, on_bad_filter)
+        compiled = compile_filters(filters, given, keep or (), id, filter, on_bad_filter)
         keep = None  # all that was compiled
-    elif schema is not None:
-        filters = on_schema(filters, schema)
-    stored = filters.stored
-    needed = needed_ever(stored, publications) if live else needed_by(stored)
-    need_columns(publications, stored, needed, Place(filters.uri).open)
-    source: FilterSource = LiveFilters(filters.uri)
-    if not live:
-        place = place_for(publications.sparkSession, stored, filters.uri)
-        source = PlacedFilters(stored, place)
+    source, needed = _source(publications, compiled, live)
     query = MatchQuery(
         filters=source,
-        id_type=filters.columns[0].dataType,
-        kept=() if how in ("semi", "anti") else filters.chosen(keep),
+        id_type=compiled.columns[0].dataType,
+        kept=() if how in ("semi", "anti") else compiled.chosen(keep),
         needed=needed,
-        enforced=stored.enforced,
+        enforced=compiled.stored.enforced,
         how=how,
         output=output,
         prefix=prefix,
     )
     need_no_clash(publications, query.added())
     return build(publications, query)
+
+
+def _compiled(filters: Filters | FilterSet, schema: Schema | None) -> Filters:
+    """The filters as they are matched: the newest of a set, or read with another schema."""
+    if isinstance(filters, Filters):
+        return filters if schema is None else on_schema(filters, schema)
+    if schema is not None:
+        raise ConfigError("a FilterSet has a schema of its own, so schema is too much")
+    return filters.filters()
+
+
+def _source(
+    publications: "DataFrame", filters: Filters, live: bool
+) -> tuple[FilterSource, tuple[Attribute, ...]]:
+    """Where tasks find the filters, and the attributes that these name, or may come to name."""
+    stored = filters.stored
+    needed = needed_ever(stored, publications) if live else needed_by(stored)
+    need_columns(publications, stored, needed, Place(filters.uri).open)
+    if live:
+        return LiveFilters(filters.uri), needed
+    place = place_for(publications.sparkSession, stored, filters.uri)
+    return PlacedFilters(stored, place), needed
 
 
 def validate(publications: "DataFrame", schema: Schema, prefix: str = "") -> "DataFrame":
@@ -181,9 +192,9 @@ def validate(publications: "DataFrame", schema: Schema, prefix: str = "") -> "Da
         ConfigError: there is a column of that name already.
     """
     need_frame(publications, "publications")
+    need_kind("prefix", prefix, str)
+    need_kind("schema", schema, Schema)
     need_python(publications.sparkSession)
-    if not isinstance(schema, Schema):
-        raise ConfigError(f"schema is a wherecast Schema, not {type(schema).__name__}")
     none = StoredFilters(schema, True, "[]", "int64", ())
     need_columns(publications, none, tuple(schema))
     filters = PlacedFilters(none, Place(str(own_directory())))

@@ -24,6 +24,14 @@ def need_frame(value: object, what: str) -> None:
         raise ConfigError(f"{what} is a Spark DataFrame, not {type(value).__name__}")
 
 
+def need_kind(option: str, value: object, kind: type, optional: bool = False) -> None:
+    """Nothing where the value is of a class, or None where that may be."""
+    if isinstance(value, kind) or (optional and value is None):
+        return
+    wanted = "a wherecast Schema" if kind is Schema else "a string"
+    raise ConfigError(f"{option} is {wanted}, not {type(value).__name__}")
+
+
 def need_schema(value: object) -> None:
     """Nothing where the value is a schema of a DataFrame, or one of Wherecast."""
     if not (isinstance(value, Schema) or hasattr(value, "fields")):
