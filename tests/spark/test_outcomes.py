@@ -161,6 +161,17 @@ def test_a_declared_attribute_that_filters_name_must_be_a_column(spark: "SparkSe
     assert match(numbers, filters.where("id = 'f'"), schema=schema).count() == 0
 
 
+def test_columns_of_filters_that_differ_in_case_only(spark: "SparkSession") -> None:
+    from wherecast.spark import match
+
+    numbers = spark.range(2).toDF("n")
+    filters = spark.sql("SELECT 1 AS id, 2 AS ID, 'n = 1' AS filter, 'x' AS `a.b`")
+
+    assert [tuple(row) for row in match(numbers, filters, keep=["a.b", "ID"]).collect()] == [
+        (1, 1, "x", 2)
+    ]
+
+
 def test_options_of_a_wrong_kind_are_told(spark: "SparkSession") -> None:
     from wherecast.spark import compile_filters, match
 

@@ -102,8 +102,9 @@ def read_frame(
     filters: "DataFrame", columns: Sequence[StructField], schema: Schema
 ) -> list[ReadFilters]:
     """What is read of some columns of a frame: ids, filters, and those to be kept."""
-    chosen = filters.select(*(fn.col(_quoted(c.name)) for c in columns))
-    plain = chosen.toDF(*(f"c{place}" for place in range(len(columns))))
+    places = [filters.columns.index(column.name) for column in columns]  # names may be ambiguous
+    plain = filters.toDF(*(f"c{place}" for place in range(len(filters.columns))))
+    plain = plain.select(*(fn.col(f"c{place}").alias(f"k{n}") for n, place in enumerate(places)))
     few = spark_runner.to_arrow(plain.limit(FEW + 1))
     names = ["id", "filter", *(column.name for column in columns[2:])]
     if few.num_rows <= FEW:
@@ -159,7 +160,3 @@ def _arrow_type(column: StructField) -> str:
     from pyspark.sql.pandas.types import to_arrow_type
 
     return str(to_arrow_type(column.dataType))
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
