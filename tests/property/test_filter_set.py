@@ -22,8 +22,8 @@ from tests.property.strategies import (
 )
 from tests.property.test_indexes import inside, table_of
 from wherecast import FilterError, Index
+from wherecast.matching import tiers
 from wherecast.matching.matches import Id
-from wherecast.pipeline import filter_changes
 from wherecast.pipeline.filter_set import Change, FilterSet
 from wherecast.pipeline.loading import filter_table, load
 from wherecast.pipeline.place import Place
@@ -49,7 +49,7 @@ class Changes(RuleBasedStateMachine):
         self.model: dict[Id, Kept] = {}
         self.versions: dict[int, dict[Id, Kept]] = {}
         self.patch = pytest.MonkeyPatch()
-        self.patch.setattr(filter_changes, "_TIER_BASE", rng.choice([2, 8, 4096]))
+        self.patch.setattr(tiers, "_BASE", rng.choice([2, 8, 4096]))
 
     def teardown(self) -> None:
         if hasattr(self, "folder"):

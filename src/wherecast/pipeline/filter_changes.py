@@ -13,13 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from wherecast.language.vectors import array_of, values_of
-from wherecast.matching import join_parts
+from wherecast.matching import join_parts, tiers
 from wherecast.pipeline.filters import FilterPart
 from wherecast.pipeline.loading import Open, load_part, read_batch
 from wherecast.pipeline.stored import Folder, StoredFilters, StoredPart, store_part, with_hidden
-
-_JOIN_AT = 4  # neighbouring parts of one tier
-_TIER_BASE = 4_096  # filters of a part of the lowest tier
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,28 +93,9 @@ def _hidden(
 
 def _settled(parts: list[StoredPart], folder: Folder, open_blob: Open) -> tuple[StoredPart, ...]:
     """The parts, those joined that are due."""
-    while (due := _due(parts)) is not None:
+    while (due := tiers.due([(part.filters, part.hidden_count) for part in parts])) is not None:
         parts = [*parts[: due.start], *_joined(parts[due], folder, open_blob), *parts[due.stop :]]
     return tuple(parts)
-
-
-def _due(parts: Sequence[StoredPart]) -> slice | None:
-    """The newest parts that should become one; one of which most is hidden is due alone."""
-    tiers = [_tier(part.filters) for part in parts]
-    for end in range(len(parts), 0, -1):
-        if parts[end - 1].hidden_count > len(parts[end - 1]):
-            return slice(end - 1, end)
-        start = end - _JOIN_AT
-        if start >= 0 and max(tiers[start:end]) == tiers[end - 1]:
-            return slice(start, end)
-    return None
-
-
-def _tier(filters: int) -> int:
-    tier, size = 0, _TIER_BASE
-    while filters > size:
-        tier, size = tier + 1, size * _JOIN_AT
-    return tier
 
 
 def _joined(parts: Sequence[StoredPart], folder: Folder, open_blob: Open) -> tuple[StoredPart, ...]:

@@ -29,7 +29,7 @@ from wherecast.model import ConfigError, Schema
 from wherecast.pipeline import spark_runner
 from wherecast.pipeline.filters import OnBad, ReadFilters, need_on_bad, read
 from wherecast.pipeline.spark_checks import find_column, need_frame
-from wherecast.pipeline.spark_columns import stuck
+from wherecast.pipeline.spark_columns import arrow_schema_of, stuck
 from wherecast.pipeline.spark_python import need_python
 from wherecast.pipeline.stored import Folder, StoredFilters, store_filters
 
@@ -93,7 +93,7 @@ def compile_frame(
     need_on_bad(on_bad)
     parts = read_frame(filters, columns, schema)
     shown = StructType([columns[0], *columns[2:]]).json()
-    id_type = _arrow_type(columns[0])
+    id_type = str(arrow_schema_of(columns[:1]).field(0).type)
     empty = StoredFilters(schema, enforced, shown, id_type, ())
     return store_filters(parts, empty, on_bad, folder)
 
@@ -154,9 +154,3 @@ def zstd_unpacked(content: pa.Buffer) -> bytes:
     """What `zstd_packed` was given."""
     with pa.CompressedInputStream(pa.BufferReader(content), "zstd") as source:
         return bytes(source.read())
-
-
-def _arrow_type(column: StructField) -> str:
-    from pyspark.sql.pandas.types import to_arrow_type
-
-    return str(to_arrow_type(column.dataType))

@@ -27,7 +27,7 @@ from wherecast.model import Attribute
 from wherecast.pipeline import spark_runner
 from wherecast.pipeline.join import How, JoinPlan, Output, Shape
 from wherecast.pipeline.spark_columns import bytes_unneeded, leaf_columns, numbered, stuck
-from wherecast.pipeline.tasks import FilterSource, JoinTask
+from wherecast.pipeline.tasks import ROW, FilterSource, JoinTask
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 Way = Literal["whole", "columns"]
 _FOUND = "__wherecast_found"
 _ERROR = "__wherecast_error"
-_ROW = "\0row"  # no attribute has this name
 _WIDE, _WIDE_ROWS = 32, 64  # bytes of a row that no filter needs and that are better not sent
 _numbers = itertools.count(1)
 
@@ -155,7 +154,7 @@ def _columns(publications: "DataFrame", query: MatchQuery) -> "DataFrame":
     """All publications, with what was found; only the needed columns travel."""
     columns = publications.schema
     frame = publications.toDF(*(column.name for column in numbered(columns.fields)))
-    given = leaf_columns(columns, query.needed) or {_ROW: fn.lit(0)}
+    given = leaf_columns(columns, query.needed) or {ROW: fn.lit(0)}
     fields = query.found("columns")
     task = JoinTask(query.filters, query.plan("columns"), tuple(f.name for f in fields), False)
     type_ = fields[0].dataType if len(fields) == 1 else StructType(fields)

@@ -84,7 +84,7 @@ class NotifyTask:
 
 
 PAIRS = pa.schema([("row", pa.int64()), ("place", pa.int64())])
-_ROW = "\0row"  # no attribute has this name
+ROW = "\0row"  # no attribute has this name
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +108,11 @@ class PairTask:
         filters = self.filters.load()
         rows, *arrays = batch.columns
         named = [a.cast(f.type) for a, f in zip(arrays, self.columns, strict=True)]
-        fields = [*self.columns, pa.field(_ROW, pa.int64())]
+        fields = [*self.columns, pa.field(ROW, pa.int64())]
         attributes = pa.RecordBatch.from_arrays([*named, rows], schema=pa.schema(fields))
         for step in paced(attributes, filters.pace):
             matches = match(validate(step, filters.schema), filters.parts)
             filters.pace.note(step.num_rows, len(matches.indices))
-            numbers = np.repeat(step.column(_ROW).to_numpy(), matches.counts)
+            numbers = np.repeat(step.column(ROW).to_numpy(), matches.counts)
             places = matches.indices[np.lexsort((matches.indices, numbers))].astype(np.int64)
             yield pa.RecordBatch.from_arrays([pa.array(numbers), pa.array(places)], schema=PAIRS)

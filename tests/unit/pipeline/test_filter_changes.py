@@ -9,6 +9,7 @@ import pytest
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from wherecast import Schema
+from wherecast.matching import tiers as tier_rule
 from wherecast.pipeline import filter_changes
 from wherecast.pipeline.filter_changes import Counts
 from wherecast.pipeline.filters import FilterPart, compile_part
@@ -166,7 +167,7 @@ class TestCost:
     def test_parts_stay_few_and_filters_are_seldom_written_again(
         self, scene: Scene, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(filter_changes, "_TIER_BASE", 8)
+        monkeypatch.setattr(tier_rule, "_BASE", 8)
         written = 0
         store = filter_changes.store_part
 
@@ -197,7 +198,7 @@ class TestCost:
 def test_random_changes_beside_a_dict(
     scene: Scene, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(filter_changes, "_TIER_BASE", 4)
+    monkeypatch.setattr(tier_rule, "_BASE", 4)
     rng, model = random.Random(seed), dict[int, str]()
     for step in range(30):
         ids = rng.sample(range(30), rng.randint(1, 8))

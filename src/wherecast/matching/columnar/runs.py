@@ -13,14 +13,13 @@ import pyarrow as pa
 
 from wherecast.language.table import PredicateTable
 from wherecast.language.table_join import joined
+from wherecast.matching import tiers
 from wherecast.matching.columnar.snapshot import Found, Snapshot
 from wherecast.matching.ids import Ids, JoinedIds
 from wherecast.matching.matches import Id, Matches
 from wherecast.model import Schema
 
-MERGE_AT = 4  # neighbouring runs of about one size that become one
 AT_ONCE = 1024  # filters of the newest run up to which new ones are put to it
-_TIER_BASE = 4_096
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,23 +121,5 @@ def matches_of(runs: Sequence[Run], found: Sequence[Found], rows: int) -> Matche
 
 
 def due(runs: Sequence[Run]) -> slice | None:
-    """The newest neighbours that should become one run: `MERGE_AT` of one tier, or None.
-
-    A tier is `MERGE_AT` times as large as the one below, so a filter is merged only as often as
-    there are tiers. A run of which most is hidden is due alone.
-    """
-    tiers = [_tier(run) for run in runs]
-    for end in range(len(runs), 0, -1):
-        if runs[end - 1].hidden_count > len(runs[end - 1]):
-            return slice(end - 1, end)
-        start = end - MERGE_AT
-        if start >= 0 and max(tiers[start:end]) == tiers[end - 1]:
-            return slice(start, end)
-    return None
-
-
-def _tier(run: Run) -> int:
-    tier, size = 0, _TIER_BASE
-    while len(run.ids) > size:
-        tier, size = tier + 1, size * MERGE_AT
-    return tier
+    """The newest neighbours that should become one run, or None."""
+    return tiers.due([(len(run.ids), run.hidden_count) for run in runs])
