@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from wherecast.model import Schema as Schema
     from wherecast.model import SchemaError as SchemaError
     from wherecast.model import SnapshotError as SnapshotError
+    from wherecast.model import StoreError as StoreError
     from wherecast.model import Subscription as Subscription
     from wherecast.model import WherecastError as WherecastError
 
@@ -41,6 +42,7 @@ _HOMES = {
         "Schema",
         "SchemaError",
         "SnapshotError",
+        "StoreError",
         "Subscription",
         "WherecastError",
     ),

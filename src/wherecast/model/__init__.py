@@ -9,6 +9,7 @@ from wherecast.model.errors import (
     PublicationError,
     SchemaError,
     SnapshotError,
+    StoreError,
     WherecastError,
 )
 from wherecast.model.limits import DEFAULT_LIMITS, Limits
@@ -31,6 +32,7 @@ __all__ = [
     "Schema",
     "SchemaError",
     "SnapshotError",
+    "StoreError",
     "Subscription",
     "Type",
     "Value",

@@ -6,7 +6,8 @@
     ├── PublicationError   whoever sent the publication
     ├── ConfigError        whoever runs or calls Wherecast
     ├── ConflictError      whoever changed what another one changed meanwhile
-    └── SnapshotError      whoever keeps the file of an index
+    ├── SnapshotError      whoever keeps the file of an index
+    └── StoreError         whoever keeps the directory of a store
 
 Errors carry fields; their text is made from the fields.
 """
@@ -88,3 +89,7 @@ class ConflictError(WherecastError):
 
 class SnapshotError(WherecastError):
     """The file of an index that is missing, damaged, or written by a newer version."""
+
+
+class StoreError(WherecastError):
+    """A store that is damaged, full, in use, or written by a newer version."""
