@@ -1,5 +1,6 @@
 """Attributes and schemas: what a publication may carry and a filter may name."""
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -114,6 +115,12 @@ class Schema:
         return from_dict(attributes, open)
 
     @staticmethod
+    def from_json(text: str) -> "Schema":
+        """The schema of what `to_json` wrote."""
+        given = json.loads(text)
+        return Schema.from_dict(given["attributes"], given["open"])
+
+    @staticmethod
     def from_toml(text: str) -> "Schema":
         """The schema in the text of a TOML file."""
         from wherecast.model.schema_files import from_toml
@@ -202,6 +209,11 @@ class Schema:
     def to_dict(self) -> dict[str, Any]:
         """The attributes as `from_dict` reads them."""
         return {attribute.name: attribute.to_dict() for attribute in self.attributes}
+
+    def to_json(self) -> str:
+        """The schema as text: its attributes, and whether it is open."""
+        given = {"open": self.open, "attributes": self.to_dict()}
+        return json.dumps(given, ensure_ascii=False, separators=(",", ":"))
 
     def read(
         self, publication: Mapping[str, Any], limits: Limits = DEFAULT_LIMITS

@@ -1,0 +1,1 @@
+"""The live pipeline: log entries in, segments out, on Spark or in process."""

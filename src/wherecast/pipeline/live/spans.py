@@ -1,0 +1,77 @@
+"""Spans: from which offset on, and up to which, each of many numbered things acts."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from wherecast.store.position import Position
+
+Ints = npt.NDArray[np.int64]
+_NEVER = np.iinfo(np.int64).max
+
+
+class Spans:
+    """Positions between which things act, by their numbers.
+
+    A thing acts on the publications of a partition from where it starts, up to but without where it
+    ends.
+    """
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._ended = np.zeros(0, np.bool_)
+        self._starts: dict[int, Ints] = {}
+        self._ends: dict[int, Ints] = {}
+
+    def __len__(self) -> int:
+        return self._count
+
+    def add(self, count: int, start: Position) -> None:
+        """Adds things that act from a position on; they get the next numbers."""
+        first, self._count = self._count, self._count + count
+        self._ended = _grown(self._ended, self._count, False)
+        for partition, offset in start.items():
+            self._part(partition)[0][first : self._count] = offset
+        for partition in list(self._starts):
+            self._part(partition)
+
+    def end(self, numbers: Ints, end: Position) -> None:
+        """Lets things act no longer from a position on."""
+        self._ended[numbers] = True
+        for partition in {*self._ends, *end}:
+            self._part(partition)[1][numbers] = end[partition]
+
+    def acting(self, partition: int, offsets: Ints, numbers: Ints) -> npt.NDArray[np.bool_]:
+        """Whether each thing acts on the publication at the offset beside it."""
+        if partition not in self._starts:
+            return ~self._ended[numbers]
+        starts, ends = self._part(partition)
+        return (starts[numbers] <= offsets) & (offsets < ends[numbers])
+
+    def over(self, position: Position) -> Ints:
+        """The numbers of things that act on nothing at a position and beyond."""
+        over = self._ended[: self._count].copy()
+        for partition in self._ends:
+            over &= self._part(partition)[1][: self._count] <= position[partition]
+        return np.flatnonzero(over)
+
+    def _part(self, partition: int) -> tuple[Ints, Ints]:
+        """The starts and ends in a partition, with a place for each thing."""
+        starts = self._starts.get(partition, np.zeros(0, np.int64))
+        if len(starts) < self._count:
+            ends = self._ends.get(partition)
+            if ends is None:  # those that ended did so before anything was here
+                ends = np.where(self._ended[: self._count], 0, _NEVER)
+            self._starts[partition] = _grown(starts, self._count, 0)
+            self._ends[partition] = _grown(ends, self._count, _NEVER)
+        return self._starts[partition], self._ends[partition]
+
+
+def _grown(array: npt.NDArray[Any], count: int, fill: int) -> npt.NDArray[Any]:
+    """An array with room for so many, and for more."""
+    if len(array) >= count:
+        return array
+    grown = np.full(max(count, 2 * len(array), 64), fill, array.dtype)
+    grown[: len(array)] = array
+    return grown
