@@ -1,0 +1,1 @@
+"""The embedded store: a directory with SQLite databases and Arrow files."""

@@ -1,0 +1,229 @@
+"""One SQLite file: how it is opened, written, read and checked.
+
+Durability. Write-ahead log and `synchronous=FULL`: a transaction that returned is on disk. A
+transaction that raised is not there, and the next one can be tried at once: after a full disk the
+file heals as soon as there is space.
+
+Concurrency. One process writes a file; it may do so from several threads, one transaction at a
+time. Any number of threads and processes read beside it, each `reading` from one consistent state.
+Readings must be short: while one lasts, the write-ahead log cannot be emptied. Connections do not
+survive a fork.
+"""
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import apsw
+
+from wherecast.model.errors import StoreError
+
+APPLICATION_ID = 0x57434153  # the letters WCAS
+_BUSY_MS = 10_000
+_CHECKPOINT_PAGES = 4_000
+_CACHE_KIB = 16_384
+_WHOLE_CHECK_BYTES_MAX = 1 << 30  # reading more at each start would take too long
+_FREE_BYTES_MIN = 1 << 16  # with less, an error of the disk is for want of space
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What a database file holds.
+
+    Attributes:
+        version: of the tables; a file with a newer one is refused.
+        tables: the statements that make them.
+        checkpoint_pages: the write-ahead log is emptied at about this length.
+    """
+
+    version: int
+    tables: str
+    checkpoint_pages: int = _CHECKPOINT_PAGES
+
+
+class Database:
+    """A database file, open for writing or for reading alone.
+
+    Args:
+        path: the file; its directory is there.
+        layout: what it holds.
+        is_writer: whether this process writes it. A writer makes a missing file, and checks one
+            that is there.
+        vfs: the name of the layer that SQLite reaches its files through; empty is the usual one.
+
+    Attributes:
+        path: the file.
+        transactions: how many were committed since it was opened.
+
+    Raises:
+        StoreError: it is damaged, missing, or written by a newer version.
+    """
+
+    def __init__(self, path: Path, layout: Layout, is_writer: bool, vfs: str = "") -> None:
+        self.path = path
+        self.transactions = 0
+        self._vfs = vfs
+        self._layout = layout
+        self._writing = threading.Lock()
+        self._pool_lock = threading.Lock()
+        self._pool: list[apsw.Connection] = []
+        self._is_closed = False
+        self._writer: apsw.Connection | None = None
+        with told(path):
+            if is_writer:
+                self._writer = self._opened_writer()
+            else:
+                with self.reading() as connection:
+                    self._check_version(connection)
+
+    @contextmanager
+    def transaction(self) -> Iterator[apsw.Connection]:
+        """A connection in a transaction, which is committed at the end or, on an error, undone."""
+        with self._writing, told(self.path):
+            writer = self._writer
+            if writer is None:
+                raise StoreError(f"{self.path} is not open for writing")
+            try:
+                writer.execute("BEGIN IMMEDIATE")
+                yield writer
+                writer.execute("COMMIT")
+            except BaseException:
+                if writer.in_transaction:
+                    writer.execute("ROLLBACK")
+                raise
+            self.transactions += 1
+
+    @contextmanager
+    def reading(self) -> Iterator[apsw.Connection]:
+        """A connection that sees one state of the file, whatever is written meanwhile."""
+        with told(self.path):
+            connection = self._borrowed()
+            try:
+                connection.execute("BEGIN")
+                yield connection
+            except BaseException:
+                connection.close(True)
+                raise
+            connection.execute("COMMIT")
+            self._give_back(connection)
+
+    def close(self) -> None:
+        """Closes the file; what is in the write-ahead log goes into it."""
+        with self._writing, self._pool_lock:
+            self._is_closed = True
+            connections = [*self._pool, *([self._writer] if self._writer else [])]
+            self._pool, self._writer = [], None
+        with told(self.path):
+            for connection in connections:
+                connection.close()
+
+    def _borrowed(self) -> apsw.Connection:
+        with self._pool_lock:
+            if self._is_closed:
+                raise StoreError(f"{self.path} is closed")
+            if self._pool:
+                return self._pool.pop()
+        return self._connected(apsw.SQLITE_OPEN_READONLY)
+
+    def _give_back(self, connection: apsw.Connection) -> None:
+        with self._pool_lock:
+            if not self._is_closed:
+                self._pool.append(connection)
+                return
+        connection.close()
+
+    def _opened_writer(self) -> apsw.Connection:
+        writer = self._connected(apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
+        try:
+            writer.pragma("journal_mode", "wal")
+            writer.pragma("synchronous", "full")
+            writer.pragma("journal_size_limit", 4 * self._layout.checkpoint_pages * 4096)
+            writer.wal_autocheckpoint(self._layout.checkpoint_pages)
+            self._check_version(writer)
+            if writer.pragma("user_version") == 0:
+                self._make(writer)
+            else:
+                self._check(writer)
+        except BaseException:
+            writer.close(True)
+            raise
+        return writer
+
+    def _connected(self, flags: int) -> apsw.Connection:
+        connection = apsw.Connection(str(self.path), flags, self._vfs or None)
+        connection.set_busy_timeout(_BUSY_MS)
+        connection.pragma("cache_size", -_CACHE_KIB)
+        connection.pragma("cell_size_check", 1)
+        connection.pragma("trusted_schema", 0)
+        return connection
+
+    def _make(self, writer: apsw.Connection) -> None:
+        with writer:
+            writer.execute(self._layout.tables)
+            writer.pragma("application_id", APPLICATION_ID)
+            writer.pragma("user_version", self._layout.version)
+
+    def _check_version(self, connection: apsw.Connection) -> None:
+        """Raises StoreError where the file is another's, or written by a newer version."""
+        found = connection.pragma("user_version")
+        if found and connection.pragma("application_id") != APPLICATION_ID:
+            raise StoreError(f"{self.path} is no file of Wherecast")
+        if found > self._layout.version:
+            raise StoreError(
+                f"{self.path} has version {found}, this Wherecast knows {self._layout.version}; "
+                "a newer one wrote it"
+            )
+        if not found and connection is not self._writer and connection.readonly("main"):
+            raise StoreError(f"{self.path} is empty")
+
+    def _check(self, writer: apsw.Connection) -> None:
+        """Looks for damage in SQLite's own pages, in all of them where that does not take long.
+
+        Raises:
+            StoreError: there is some.
+        """
+        if self.path.stat().st_size > _WHOLE_CHECK_BYTES_MAX:
+            return  # damage is then found where it is read
+        found = writer.pragma("quick_check")
+        if found != "ok":
+            raise damaged(self.path, found if isinstance(found, str) else str(found))
+
+
+def damaged(path: Path, what: str) -> StoreError:
+    """The error for a file that SQLite cannot read, with the command that says more."""
+    line = " ".join(what.split())
+    return StoreError(f"{path} is damaged: {line}; run: wherecast store check {path.parent}")
+
+
+@contextmanager
+def told(path: Path) -> Iterator[None]:
+    """Errors of SQLite, as one line that names the file and what to do."""
+    try:
+        yield
+    except (apsw.CorruptError, apsw.NotADBError) as error:
+        raise damaged(path, str(error)) from error
+    except apsw.FullError as error:
+        raise _disk_full(path) from error
+    except (apsw.IOError, apsw.CantOpenError) as error:
+        if _free_bytes(path) < _FREE_BYTES_MIN:
+            raise _disk_full(path) from error
+        raise StoreError(f"cannot read or write {path}: {error}") from error
+    except (apsw.PermissionsError, apsw.ReadOnlyError) as error:
+        raise StoreError(f"cannot write {path}: {error}") from error
+    except (apsw.BusyError, apsw.LockedError) as error:
+        raise StoreError(f"{path} is in use by another process") from error
+
+
+def _disk_full(path: Path) -> StoreError:
+    return StoreError(f"disk full: cannot write {path}; nothing was stored")
+
+
+def _free_bytes(path: Path) -> int:
+    try:
+        status = os.statvfs(path.parent)
+    except OSError:
+        return _FREE_BYTES_MIN
+    return status.f_bavail * status.f_frsize

@@ -1,0 +1,215 @@
+"""The directory of an embedded store: who may use it, its format, and its files.
+
+    format      the version of the format, and the identity of the store
+    lock        held by the owner, with its process id
+    log.db      publications, changes and the registry; written by the owner
+    cursors.db  what was acknowledged; written by the owner
+    batches.db  the record per batch; written by the pipeline
+    segments/   notifications; written by the pipeline
+    snapshots/  indexes; written by the pipeline
+
+One process owns a directory. A pipeline and readers work in it beside the owner without its lock.
+"""
+
+import fcntl
+import json
+import os
+import secrets
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Literal
+
+from wherecast.model.errors import ConfigError, StoreError
+from wherecast.store.embedded.database import Database, Layout
+
+Role = Literal["owner", "pipeline", "reader"]
+"""owner: makes the directory where it is missing, holds its lock. pipeline and reader: work in a
+directory that is there."""
+
+FORMAT = 1
+MIGRATIONS: Mapping[int, Callable[[Path], None]] = {}
+"""What brings a directory from a version to the next one. It may be cut short at any point and is
+then run again."""
+
+_FOREIGN_OK = {"lock", ".format.new", "lost+found"}  # in a directory that becomes a store
+
+
+class Directory:
+    """A directory that is open in a role.
+
+    Args:
+        path: the directory.
+        role: what this process does in it.
+        vfs: the name of the layer that SQLite reaches its files through; empty is the usual one.
+
+    Attributes:
+        path: absolute.
+        role: what this process does in it.
+        identity: a random word that no other store has.
+
+    Raises:
+        ConfigError: it cannot be made, read or written, or is no store.
+        StoreError: it is in use, or written by a newer version.
+    """
+
+    def __init__(self, path: str | Path, role: Role = "owner", vfs: str = "") -> None:
+        self.path = Path(path).absolute()
+        self.role = role
+        self._vfs = vfs
+        self._lock: int | None = None
+        if role == "owner":
+            with _told(self.path):
+                _make_folder(self.path)
+                self._lock = _take_lock(self.path)
+        try:
+            with _told(self.path):
+                self.identity = self._opened()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def segments(self) -> Path:
+        """Where notifications are."""
+        return self.path / "segments"
+
+    @property
+    def snapshots(self) -> Path:
+        """Where indexes are."""
+        return self.path / "snapshots"
+
+    def database(self, name: str, layout: Layout, is_writer: bool) -> Database:
+        """A database file of this directory.
+
+        Raises:
+            StoreError: it is damaged, missing, or written by a newer version.
+        """
+        path = self.path / name
+        is_new = is_writer and not path.exists()
+        database = Database(path, layout, is_writer, self._vfs)
+        if is_new:
+            with _told(self.path):
+                sync_folder(self.path)
+        return database
+
+    def close(self) -> None:
+        """Gives the lock back."""
+        if self._lock is not None:
+            with suppress(OSError):
+                fcntl.flock(self._lock, fcntl.LOCK_UN)  # a child may have the descriptor too
+            os.close(self._lock)
+            self._lock = None
+
+    def _opened(self) -> str:
+        """Makes or migrates what has to be, and gives the identity."""
+        found = _read_format(self.path)
+        if self.role != "owner":
+            if found is None:
+                raise ConfigError(f"{self.path} is no store")
+            if found["version"] != FORMAT:
+                raise _other_format(self.path, found["version"])
+            return str(found["identity"])
+        if found is None:
+            _refuse_foreign(self.path)
+            found = {"version": FORMAT, "identity": secrets.token_hex(8)}
+            _write_format(self.path, found)
+        while found["version"] < FORMAT:
+            found = self._migrated(found)
+        if found["version"] > FORMAT:
+            raise _other_format(self.path, found["version"])
+        for folder in (self.segments, self.snapshots):
+            _make_folder(folder)
+        return str(found["identity"])
+
+    def _migrated(self, found: dict[str, Any]) -> dict[str, Any]:
+        """One version further."""
+        version = found["version"]
+        if version not in MIGRATIONS:
+            raise _other_format(self.path, version)
+        MIGRATIONS[version](self.path)
+        later = found | {"version": version + 1}
+        _write_format(self.path, later)
+        return later
+
+
+def sync_folder(folder: Path) -> None:
+    """Makes the names in a folder survive a loss of power."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _take_lock(path: Path) -> int:
+    """The descriptor of the lock file, locked, with this process in it."""
+    descriptor = os.open(path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.pread(descriptor, 32, 0).decode(errors="replace").strip()
+            who = f"process {holder}" if holder.isdigit() else "another process"
+            raise StoreError(f"{path} is in use by {who}") from None
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _read_format(path: Path) -> dict[str, Any] | None:
+    """The version and the identity; None where there is no such file."""
+    try:
+        content = (path / "format").read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    try:
+        found = json.loads(content)
+        if type(found["version"]) is int and type(found["identity"]) is str:
+            return dict(found)
+    except (ValueError, TypeError, KeyError):
+        pass
+    raise StoreError(f"{path / 'format'} is damaged; run: wherecast store check {path}")
+
+
+def _write_format(path: Path, found: Mapping[str, Any]) -> None:
+    """Writes the file in one step."""
+    new = path / ".format.new"
+    with new.open("w") as file:
+        file.write(json.dumps(found) + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(new, path / "format")
+    sync_folder(path)
+
+
+def _other_format(path: Path, version: int) -> StoreError:
+    why = "a newer one wrote it" if version > FORMAT else "it cannot be brought to that one here"
+    return StoreError(f"{path} has format {version}, this Wherecast knows {FORMAT}; {why}")
+
+
+def _refuse_foreign(path: Path) -> None:
+    """Raises ConfigError where a new store would mix with other files."""
+    others = sorted(set(os.listdir(path)) - _FOREIGN_OK)
+    if others:
+        raise ConfigError(f"{path} is no store, and not empty: it has {others[0]}")
+
+
+def _make_folder(folder: Path) -> None:
+    """Makes a folder and those above it, so that they survive a loss of power."""
+    if not folder.is_dir():
+        _make_folder(folder.parent)
+        folder.mkdir(exist_ok=True)
+        sync_folder(folder.parent)
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """Errors of the operating system, as one line that names the directory."""
+    try:
+        yield
+    except OSError as error:
+        raise ConfigError(f"cannot use {path}: {error.strerror or error}") from error
