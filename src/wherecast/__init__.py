@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from wherecast.language import Filter as Filter
     from wherecast.matching import Index as Index
     from wherecast.matching import Matches as Matches
+    from wherecast.model import AcknowledgementError as AcknowledgementError
     from wherecast.model import Attribute as Attribute
     from wherecast.model import ConfigError as ConfigError
     from wherecast.model import ConflictError as ConflictError
@@ -32,6 +33,7 @@ _HOMES = {
     "wherecast.language": ("Explanation", "Filter"),
     "wherecast.matching": ("Index", "Matches"),
     "wherecast.model": (
+        "AcknowledgementError",
         "Attribute",
         "ConfigError",
         "ConflictError",

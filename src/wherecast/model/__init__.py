@@ -2,6 +2,7 @@
 
 from wherecast.model.durations import format_duration, parse_duration
 from wherecast.model.errors import (
+    AcknowledgementError,
     ConfigError,
     ConflictError,
     FilterError,
@@ -21,6 +22,7 @@ from wherecast.model.values import Type, Value, canonical
 
 __all__ = [
     "DEFAULT_LIMITS",
+    "AcknowledgementError",
     "Attribute",
     "ConfigError",
     "ConflictError",

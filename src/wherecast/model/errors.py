@@ -1,13 +1,14 @@
 """The error tree, split by who must act.
 
     WherecastError
-    ├── SchemaError        whoever wrote the schema
-    ├── FilterError        whoever wrote the filter
-    ├── PublicationError   whoever sent the publication
-    ├── ConfigError        whoever runs or calls Wherecast
-    ├── ConflictError      whoever changed what another one changed meanwhile
-    ├── SnapshotError      whoever keeps the file of an index
-    └── StoreError         whoever keeps the directory of a store
+    ├── SchemaError           whoever wrote the schema
+    ├── FilterError           whoever wrote the filter
+    ├── PublicationError      whoever sent the publication
+    ├── AcknowledgementError  whoever acknowledged
+    ├── ConfigError           whoever runs or calls Wherecast
+    ├── ConflictError         whoever changed what another one changed meanwhile
+    ├── SnapshotError         whoever keeps the file of an index
+    └── StoreError            whoever keeps the directory of a store
 
 Errors carry fields; their text is made from the fields.
 """
@@ -77,6 +78,27 @@ class FilterError(WherecastError):
         place = "" if self.position is None else f" (at position {self.position})"
         hint = "" if self.hint is None else f"; {self.hint}"
         return f"{self.message}{place}{hint}"
+
+
+class AcknowledgementError(WherecastError):
+    """An acknowledgement that cannot be accepted; nothing was acknowledged.
+
+    Attributes:
+        message: what is wrong.
+        cursor: the notification that it is about, if it is one.
+        code: a stable word for programs.
+    """
+
+    def __init__(
+        self, message: str, cursor: str | None = None, code: str = "bad_acknowledgement"
+    ) -> None:
+        self.message = message
+        self.cursor = cursor
+        self.code = code
+        super().__init__(message, cursor, code)
+
+    def __str__(self) -> str:
+        return self.message
 
 
 class ConfigError(WherecastError):

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from wherecast.delivery.cursor import Cursor as Cursor
 from wherecast.store.position import Position
 
 ENVELOPES = pa.schema(
@@ -238,18 +239,3 @@ class Queued:
     sequences: npt.NDArray[np.int64]
     subscription_ids: list[list[str]]
     end: int
-
-
-@dataclass(frozen=True, slots=True)
-class Cursor:
-    """What a subscriber acknowledged.
-
-    Attributes:
-        through: every notification before this sequence.
-        beyond: single ones after it.
-        lost: how many were removed from its queue before it acknowledged them.
-    """
-
-    through: int = 0
-    beyond: frozenset[int] = frozenset()
-    lost: int = 0

@@ -3,6 +3,7 @@ import pickle
 import pytest
 
 from wherecast.model import (
+    AcknowledgementError,
     ConfigError,
     FilterError,
     Problem,
@@ -13,7 +14,7 @@ from wherecast.model import (
 
 
 def test_all_errors_are_of_one_tree() -> None:
-    for error in (ConfigError, FilterError, PublicationError, SchemaError):
+    for error in (AcknowledgementError, ConfigError, FilterError, PublicationError, SchemaError):
         assert issubclass(error, WherecastError)
 
 
@@ -33,6 +34,7 @@ def test_problems_are_joined_in_one_line() -> None:
     "error",
     [
         FilterError("m", 3, "h", "limit"),
+        AcknowledgementError("m", "c", "limit"),
         PublicationError([Problem("a", "first", "x")]),
         SchemaError("x"),
         ConfigError("x"),
