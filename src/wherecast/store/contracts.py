@@ -33,6 +33,8 @@ from wherecast.store.records import (
     Segment,
 )
 
+DEAD_LETTERS_MOST = 100_000
+
 
 class DamagedSegment(StoreError):
     """Notifications that cannot be read; they can be made again from the log.
@@ -177,18 +179,23 @@ class Batches(Protocol):
     def locate(
         self, sequences: npt.NDArray[np.int64]
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-        """The partitions and the offsets of sequences."""
+        """The partitions and the offsets of sequences.
+
+        Raises:
+            StoreError: one was trimmed, or no batch has it.
+        """
         ...
 
     def records(self, start: int, end: int) -> list[tuple[int, Batch]]:
         """The batches that overlap a range of sequences, each after the sequence it begins at.
 
-        They come without their segments and dead letters.
+        They come without their segments and dead letters. Those before `Mailboxes.starts_at` may
+        be gone.
         """
         ...
 
     def dead_letters(self, after: int = -1, limit: int = 1000) -> list[tuple[int, DeadLetter]]:
-        """The next dead letters, with their numbers."""
+        """The next dead letters, with their numbers; the last `DEAD_LETTERS_MOST` are kept."""
         ...
 
 
@@ -208,17 +215,34 @@ class Mailboxes(Protocol):
         ...
 
     def merge(self) -> int:
-        """Merges segments that are due, and says how many became fewer; 0 where none is due."""
+        """Merges some segments that are due, and says how many fewer there are; 0: none is due.
+
+        What is delivered stays the same, so this needs no epoch.
+
+        Raises:
+            DamagedSegment: one of them cannot be read; `replace` mends it.
+        """
         ...
 
     def replace(self, first: int, end: int, segments: Sequence[Segment]) -> None:
-        """Puts segments that were made again in the place of those of a range of sequences."""
+        """Puts segments that were made again in the place of those of a range of sequences.
+
+        The range is that of a `DamagedSegment`; each segment lies in one batch of `records`.
+
+        Raises:
+            ConflictError: the range was merged or trimmed since.
+            StoreError: the segments do not cover the range.
+        """
         ...
 
     def trim(self, before: int, cursors: Mapping[str, Cursor]) -> dict[str, int]:
         """Removes segments wholly before a sequence; says what was lost, by subscriber.
 
-        Lost are notifications that the cursor of their subscriber does not have.
+        Lost are notifications that the cursor of their subscriber does not have; one without a
+        cursor has acknowledged nothing.
+
+        Raises:
+            DamagedSegment: what is lost cannot be told; `replace` mends it.
         """
         ...
 

@@ -210,6 +210,11 @@ class Batch:
     dead_letters: tuple[DeadLetter, ...] = ()
     at: int = 0
 
+    @property
+    def count(self) -> int:
+        """How many publications it covers."""
+        return self.end.since(self.start)
+
 
 @dataclass(frozen=True, slots=True)
 class Progress:

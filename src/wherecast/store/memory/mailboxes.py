@@ -1,0 +1,90 @@
+"""Segments in memory.
+
+Concurrency: one lock for the segments and the records of the batches they come from, so a reader
+sees a batch whole or not at all. Segments are immutable; they are searched without the lock.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from wherecast.model import ConflictError
+from wherecast.store import segments as columns
+from wherecast.store.memory.committed import Committed, Kept
+from wherecast.store.merging import due
+from wherecast.store.numbering import Numbered, check_cover, number
+from wherecast.store.queues import queue
+from wherecast.store.records import Cursor, Queued, Segment
+
+
+class MemoryMailboxes:
+    """Segments in the order of their sequences."""
+
+    def __init__(self, committed: Committed) -> None:
+        self._committed = committed
+        self._lock = committed.lock
+
+    def queued(self, subscriber: str, start: int, limit: int) -> Queued:
+        """The first notifications of a subscriber at a sequence and beyond."""
+        with self._lock:
+            found, end = self._from(start), self._committed.end
+        return queue((one.notifications for one in found), subscriber, start, limit, end)
+
+    def count(self, subscriber: str, start: int) -> int:
+        """How many notifications of a subscriber there are at a sequence and beyond."""
+        with self._lock:
+            found = self._from(start)
+        return sum(columns.count(one.notifications, subscriber, start) for one in found)
+
+    def merge(self) -> int:
+        """Merges some segments that are due, and says how many fewer there are; 0: none is due."""
+        with self._lock:
+            kept = self._committed.kept
+            sizes = [one.numbered.notifications.nbytes for one in kept]
+            found = due([one.tier for one in kept], sizes)
+            if not found:
+                return 0
+            parts = [one.numbered for one in kept[found.begin : found.end]]
+            kept[found.begin : found.end] = [Kept(_joined(parts), found.tier)]
+            return len(parts) - 1
+
+    def replace(self, first: int, end: int, segments: Sequence[Segment]) -> None:
+        """Puts segments that were made again in the place of those of a range of sequences."""
+        with self._lock:
+            given = number(segments, self._committed.spans)
+            check_cover(given, first, end)
+            kept = self._committed.kept
+            begin = bisect_right(kept, first, key=lambda one: one.numbered.end)
+            after = bisect_left(kept, end, key=lambda one: one.numbered.first)
+            old = kept[begin:after]
+            if not old or old[0].numbered.first != first or old[-1].numbered.end != end:
+                raise ConflictError(f"sequences {first} to {end - 1} were merged or trimmed since")
+            kept[begin:after] = [Kept(_joined(given), max(one.tier for one in old))]
+
+    def trim(self, before: int, cursors: Mapping[str, Cursor]) -> dict[str, int]:
+        """Removes segments wholly before a sequence; says what was lost, by subscriber."""
+        lost: Counter[str] = Counter()
+        with self._lock:
+            kept = self._committed.kept
+            gone = bisect_right(kept, before, key=lambda one: one.numbered.end)
+            for one in kept[:gone]:
+                lost.update(columns.counts_beyond(one.numbered.notifications, cursors))
+            del kept[:gone]
+            self._committed.forget()
+        return dict(lost)
+
+    def starts_at(self) -> int:
+        """The first sequence whose notifications are still there."""
+        with self._lock:
+            return self._committed.starts_at()
+
+    def _from(self, start: int) -> list[Numbered]:
+        """The segments that reach beyond a sequence; the lock is held."""
+        kept = self._committed.kept
+        begin = bisect_right(kept, start, key=lambda one: one.numbered.end)
+        return [one.numbered for one in kept[begin:]]
+
+
+def _joined(parts: Sequence[Numbered]) -> Numbered:
+    notifications = columns.join([part.notifications for part in parts])
+    return Numbered(parts[0].first, parts[-1].end, notifications)

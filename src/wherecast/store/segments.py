@@ -1,0 +1,220 @@
+"""Segments as columns: finding a subscriber, counting, joining, checking. Pure functions.
+
+A segment is a batch of `SEGMENT`. It may be memory-mapped: `find` and `count` touch the names on
+the way of a binary search and the lists of one row, nothing else. Stores number what they keep by
+sequence, so `offsets` are sequences here; of one partition the two are the same.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from wherecast.store.records import SEGMENT, Cursor
+
+Ints = npt.NDArray[np.int64]
+
+_NOTHING = Cursor()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """Notifications of one subscriber in one segment.
+
+    Attributes:
+        offsets: which publications; int64, ascending, shape (n,).
+        subscription_ids: of each, the subscriptions that matched, sorted.
+    """
+
+    offsets: Ints
+    subscription_ids: list[list[str]]
+
+
+def find(segment: pa.RecordBatch, subscriber: str, start: int, limit: int) -> Found | None:
+    """The first notifications of a subscriber at an offset and beyond; None where there are none.
+
+    Cost: O(log rows) names, and the notifications that are returned.
+    """
+    row = _row_of(segment.column("subscriber"), subscriber)
+    if row is None:
+        return None
+    offsets = _list_at(segment.column("offsets"), row).to_numpy()
+    begin = int(np.searchsorted(offsets, start))
+    offsets = offsets[begin : begin + limit]
+    if not len(offsets):
+        return None
+    matched = segment.column("matched")
+    places = matched.values.slice(matched.offsets[row].as_py() + begin, len(offsets))
+    ids = _list_at(segment.column("subscription_ids"), row)
+    told = pa.ListArray.from_arrays(_bounds(places), ids.take(places.flatten()))
+    return Found(offsets, told.to_pylist())
+
+
+def count(segment: pa.RecordBatch, subscriber: str, start: int) -> int:
+    """How many notifications of a subscriber there are at an offset and beyond."""
+    row = _row_of(segment.column("subscriber"), subscriber)
+    if row is None:
+        return 0
+    offsets = _list_at(segment.column("offsets"), row).to_numpy()
+    return len(offsets) - int(np.searchsorted(offsets, start))
+
+
+def counts_beyond(segment: pa.RecordBatch, cursors: Mapping[str, Cursor]) -> dict[str, int]:
+    """How many notifications of each subscriber its cursor does not have, where there are some.
+
+    A subscriber without a cursor has acknowledged nothing.
+    """
+    names = segment.column("subscriber").to_pylist()
+    throughs = [cursors.get(name, _NOTHING).through for name in names]
+    bounds, offsets = _bounds(segment.column("offsets")), _flat(segment.column("offsets"))
+    rows = np.repeat(np.arange(len(names)), np.diff(bounds))
+    left = offsets >= np.array(throughs, np.int64)[rows]
+    counts = np.bincount(rows[left], minlength=len(names))
+    for row, name in enumerate(names):
+        beyond = cursors.get(name, _NOTHING).beyond
+        if beyond and counts[row]:
+            mine = offsets[bounds[row] : bounds[row + 1]]
+            mine = mine[mine >= throughs[row]]
+            counts[row] -= np.isin(mine, np.fromiter(beyond, np.int64, len(beyond))).sum()
+    return {name: int(lost) for name, lost in zip(names, counts, strict=True) if lost}
+
+
+def shift(segment: pa.RecordBatch, by: int) -> pa.RecordBatch:
+    """The same notifications, each at an offset that is higher by a number."""
+    if not by:
+        return segment
+    lists = segment.column("offsets")
+    moved = pa.ListArray.from_arrays(_bounds(lists), pa.array(_flat(lists) + by))
+    place = segment.schema.get_field_index("offsets")
+    return segment.set_column(place, SEGMENT.field("offsets"), moved)
+
+
+def join(segments: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
+    """One segment of segments that cover successive ranges, in their order.
+
+    Lists are gathered row by row, so nothing is sorted but the names and the ids of subscriptions.
+
+    Cost: O(notifications) copied; O(rows log rows) compared.
+    """
+    columns = {
+        name: pa.concat_arrays([segment.column(name) for segment in segments])
+        for name in SEGMENT.names
+    }
+    names, codes = _coded(columns.pop("subscriber"))
+    order = np.argsort(codes, kind="stable")
+    groups = codes[order]
+    starts = np.searchsorted(groups, np.arange(len(names) + 1))
+    ids, offsets, matched = (columns[name].take(pa.array(order)) for name in SEGMENT.names[1:])
+    joined_ids, places = _renumbered(ids, matched, groups, len(names))
+    inner = matched.flatten()
+    lists = [
+        pa.ListArray.from_arrays(_int32(_bounds(offsets)[starts]), pa.array(_flat(offsets))),
+        pa.ListArray.from_arrays(
+            _int32(_bounds(matched)[starts]),
+            pa.ListArray.from_arrays(_int32(_bounds(inner)), _int32(places)),
+        ),
+    ]
+    return pa.RecordBatch.from_arrays([names, joined_ids, *lists], schema=SEGMENT)
+
+
+def problem_of(segment: pa.RecordBatch, first: int, end: int) -> str | None:
+    """What is wrong with a segment of a range of offsets, if something is."""
+    if not segment.schema.equals(SEGMENT):
+        return "its columns are not those of a segment"
+    names, ids, offsets, matched = segment.columns
+    inner = matched.flatten()
+    parts = (*segment.columns, ids.flatten(), offsets.flatten(), inner, inner.flatten())
+    if any(part.null_count for part in parts):
+        return "it has nulls"
+    if not _all(pc.less(names[:-1], names[1:])):
+        return "its subscribers are not sorted, or not distinct"
+    values, bounds = _flat(offsets), _bounds(offsets)
+    rows = np.repeat(np.arange(len(names)), np.diff(bounds))
+    if not np.array_equal(bounds, _bounds(matched)):
+        return "the lists of a row differ in length"
+    if len(values) and (values.min() < first or values.max() >= end):
+        return "a publication is out of its range"
+    if np.any((np.diff(values) <= 0) & (np.diff(rows) == 0)):
+        return "the publications of a subscriber are not sorted, or not distinct"
+    places = _flat(inner)
+    match_rows = np.repeat(rows, np.diff(_bounds(inner)))
+    if np.any(places < 0) or np.any(places >= np.diff(_bounds(ids))[match_rows]):
+        return "it names a subscription that it does not have"
+    return None
+
+
+def empty() -> pa.RecordBatch:
+    """A segment without notifications."""
+    return pa.RecordBatch.from_pylist([], SEGMENT)
+
+
+def _renumbered(
+    ids: pa.ListArray, matched: pa.ListArray, groups: Ints, group_count: int
+) -> tuple[pa.ListArray, Ints]:
+    """The sorted, distinct ids of each group of rows, and the places of all matches in them.
+
+    Shapes: ids and matched have R rows, groups (R,) ascends; places (matches,).
+    """
+    id_bounds = _bounds(ids)
+    id_groups = np.repeat(groups, np.diff(id_bounds))
+    words, codes = _coded(ids.flatten())
+    keys, merged = np.unique(id_groups * max(len(words), 1) + codes, return_inverse=True)
+    starts = np.searchsorted(keys, np.arange(group_count + 1) * max(len(words), 1))
+    joined = pa.ListArray.from_arrays(
+        _int32(starts), words.take(pa.array(keys % max(len(words), 1)))
+    )
+    inner = matched.flatten()
+    match_bounds = _bounds(inner)[_bounds(matched)]
+    rows = np.repeat(np.arange(len(groups)), np.diff(match_bounds))
+    places = merged[id_bounds[rows] + _flat(inner)] - starts[groups[rows]]
+    return joined, places
+
+
+def _coded(texts: pa.StringArray) -> tuple[pa.StringArray, Ints]:
+    """The distinct texts, sorted, and the place of each text in them."""
+    coded = texts.dictionary_encode()
+    order = pc.sort_indices(coded.dictionary)
+    ranks = np.empty(len(order), np.int64)
+    ranks[order.to_numpy()] = np.arange(len(order))
+    return coded.dictionary.take(order), ranks[coded.indices.to_numpy()]
+
+
+def _row_of(names: pa.StringArray, name: str) -> int | None:
+    low, high = 0, len(names)
+    while low < high:
+        middle = (low + high) // 2
+        if names[middle].as_py() < name:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < len(names) and names[low].as_py() == name else None
+
+
+def _list_at(lists: pa.ListArray, row: int) -> pa.Array:
+    """The values of one list, not copied."""
+    first, end = lists.offsets[row].as_py(), lists.offsets[row + 1].as_py()
+    return lists.values.slice(first, end - first)
+
+
+def _bounds(lists: pa.ListArray) -> Any:
+    """Where lists begin and end in their flattened values; int32, shape (n + 1,)."""
+    if not len(lists):
+        return np.zeros(1, np.int32)
+    bounds = lists.offsets.to_numpy()
+    return bounds - bounds[0]
+
+
+def _flat(lists: pa.ListArray) -> Any:
+    return lists.flatten().to_numpy()
+
+
+def _int32(values: Any) -> pa.Int32Array:
+    return pa.array(values, pa.int32())
+
+
+def _all(verdicts: pa.BooleanArray) -> bool:
+    return bool(pc.all(verdicts, min_count=0).as_py())

@@ -1,0 +1,186 @@
+"""One suite for the mailboxes of every store."""
+
+import random
+import threading
+
+import pytest
+
+from tests.contract.feed import SUBSCRIBERS, Feed, commit_all, made_again, pull, segment, whole
+from tests.contract.places import Opened, in_memory
+from wherecast.model import ConflictError, StoreError
+from wherecast.store.merging import FAN_IN
+from wherecast.store.records import Cursor
+
+
+@pytest.fixture(params=["memory-1", "memory-3"])
+def opened(request: pytest.FixtureRequest) -> Opened:
+    return in_memory(int(request.param[-1]))
+
+
+@pytest.fixture
+def feed(opened: Opened) -> Feed:
+    return Feed(opened.partitions)
+
+
+def pulled(opened: Opened) -> dict[str, list[tuple[int, list[str]]]]:
+    return {name: list(pull(opened.mailboxes, name)) for name in SUBSCRIBERS}
+
+
+class TestQueue:
+    def test_pages_give_everything_once(self, opened: Opened, feed: Feed) -> None:
+        commit_all(opened.batches, feed, [5, 1, 20, 2], opened.batches.begin())
+        for name in SUBSCRIBERS:
+            for limit in (1, 2, 1000):
+                for start in (0, 1, 7, len(feed.order)):
+                    found = list(pull(opened.mailboxes, name, start, limit))
+                    assert found == feed.queue(name, start)
+                    assert opened.mailboxes.count(name, start) == len(found)
+
+    def test_the_end_says_how_far_it_looked(self, opened: Opened, feed: Feed) -> None:
+        assert opened.mailboxes.queued("ana", 0, 10).end == 0
+        commit_all(opened.batches, feed, [10, 10], opened.batches.begin())
+        all_of_it = opened.mailboxes.queued("ana", 0, 1000)
+        assert all_of_it.end == len(feed.order)
+        page = opened.mailboxes.queued("ana", 0, 3)
+        assert page.end == page.sequences[-1] + 1
+        assert opened.mailboxes.queued("nobody", 3, 10).end == len(feed.order)
+        assert opened.mailboxes.queued("nobody", 1000, 10).end == 1000
+
+    def test_a_batch_of_several_segments_is_one_queue(self, opened: Opened, feed: Feed) -> None:
+        epoch = opened.batches.begin()
+        for pieces in (3, 1, 4):
+            opened.batches.commit(feed.batch(12, pieces), epoch)
+        assert pulled(opened) == whole(feed)
+
+    def test_nobody_has_nothing(self, opened: Opened, feed: Feed) -> None:
+        commit_all(opened.batches, feed, [5], opened.batches.begin())
+        for name in ("", "an", "anaa", "zz"):
+            assert opened.mailboxes.queued(name, 0, 10).subscription_ids == []
+            assert opened.mailboxes.count(name, 0) == 0
+
+
+class TestMerge:
+    def test_nothing_changes_but_their_number(self, opened: Opened, feed: Feed) -> None:
+        epoch, drawn = opened.batches.begin(), random.Random(4)
+        fewer = 0
+        for _ in range(3 * FAN_IN**2):
+            commit_all(opened.batches, feed, [drawn.randrange(1, 4)], epoch)
+            if drawn.random() < 0.3:
+                fewer += opened.mailboxes.merge()
+        while merged := opened.mailboxes.merge():
+            fewer += merged
+        assert fewer >= 3 * FAN_IN**2 - 2 * FAN_IN
+        assert pulled(opened) == whole(feed)
+        for name in SUBSCRIBERS:
+            for start in range(0, len(feed.order), 17):
+                assert opened.mailboxes.count(name, start) == len(feed.queue(name, start))
+
+    def test_nothing_is_due_at_first(self, opened: Opened, feed: Feed) -> None:
+        assert opened.mailboxes.merge() == 0
+        commit_all(opened.batches, feed, [1], opened.batches.begin())
+        assert opened.mailboxes.merge() == 0
+
+    def test_readers_see_everything_meanwhile(self, opened: Opened, feed: Feed) -> None:
+        epoch, failed, done = opened.batches.begin(), list[str](), threading.Event()
+        commit_all(opened.batches, feed, [2], epoch)
+        expected = Feed(opened.partitions)
+        for _ in range(150):
+            expected.batch(2)
+
+        def read() -> None:
+            rounds = 0
+            while not done.is_set() or not rounds:
+                rounds += 1
+                for name in SUBSCRIBERS:
+                    page = opened.mailboxes.queued(name, 0, 10_000)
+                    right = [one for one in expected.queue(name) if one[0] < page.end]
+                    if list(zip(page.sequences.tolist(), page.subscription_ids)) != right:  # noqa: B905
+                        failed.append(name)
+                        return
+
+        readers = [threading.Thread(target=read) for _ in range(2)]
+        for reader in readers:
+            reader.start()
+        for _ in range(149):
+            commit_all(opened.batches, feed, [2], epoch)
+            while opened.mailboxes.merge():
+                pass
+        done.set()
+        for reader in readers:
+            reader.join(60)
+        assert not failed
+        assert pulled(opened) == whole(feed)
+
+
+class TestReplace:
+    def test_what_was_made_again_is_delivered(self, opened: Opened, feed: Feed) -> None:
+        epoch, at = opened.batches.begin(), [0]
+        for _ in range(FAN_IN + 3):
+            commit_all(opened.batches, feed, [3], epoch)
+            at.append(len(feed.order))
+        opened.mailboxes.merge()
+        end = at[FAN_IN] if opened.partitions == 1 else None
+        if end is not None:
+            opened.mailboxes.replace(0, end, made_again(opened.batches, 0, end))
+        opened.mailboxes.replace(0, at[-1], made_again(opened.batches, 0, at[-1]))
+        assert pulled(opened) == whole(feed)
+        commit_all(opened.batches, feed, [3] * FAN_IN * 2, epoch)
+        while opened.mailboxes.merge():
+            pass
+        assert pulled(opened) == whole(feed)
+
+    def test_other_ranges_are_refused(self, opened: Opened, feed: Feed) -> None:
+        commit_all(opened.batches, feed, [4] * FAN_IN, opened.batches.begin())
+        end = len(feed.order)
+        again = made_again(opened.batches, 0, end)
+        with pytest.raises(ConflictError, match="merged or trimmed"):
+            opened.mailboxes.replace(1, end, made_again(opened.batches, 1, end))
+        with pytest.raises(StoreError):
+            opened.mailboxes.replace(0, end, again[:-1])
+        with pytest.raises(StoreError):
+            opened.mailboxes.replace(0, end, [*again, segment(0, 1000, 1001)])
+        assert pulled(opened) == whole(feed)
+
+
+class TestTrim:
+    def test_what_is_before_goes_and_losses_are_told(self, opened: Opened, feed: Feed) -> None:
+        epoch, at = opened.batches.begin(), [0]
+        for size in (4, 4, 4):
+            opened.batches.commit(feed.batch(size, 1), epoch)
+            at.append(len(feed.order))
+        cursors = {
+            "ana": Cursor(through=at[3]),
+            "bo": Cursor(through=2, beyond=frozenset({5})),
+            "stranger": Cursor(),
+        }
+        before = at[2]
+        lost = opened.mailboxes.trim(before, cursors)
+        queues = {name: [n for n, _ in feed.queue(name) if n < before] for name in SUBSCRIBERS}
+        expected = {
+            "bo": sum(n >= 2 and n != 5 for n in queues["bo"]),
+            "žarko": len(queues["žarko"]),
+        }
+        assert lost == {name: count for name, count in expected.items() if count}
+        assert opened.mailboxes.starts_at() == before
+        for name in SUBSCRIBERS:
+            assert list(pull(opened.mailboxes, name)) == feed.queue(name, before)
+            assert opened.mailboxes.count(name, 0) == len(feed.queue(name, before))
+        commit_all(opened.batches, feed, [2], epoch)
+        assert list(pull(opened.mailboxes, "bo", before)) == feed.queue("bo", before)
+
+    def test_only_whole_segments_go(self, opened: Opened, feed: Feed) -> None:
+        commit_all(opened.batches, feed, [4], opened.batches.begin())
+        assert opened.mailboxes.trim(1, {}) == {}
+        assert opened.mailboxes.starts_at() == 0
+        assert pulled(opened) == whole(feed)
+
+    def test_everything_can_go(self, opened: Opened, feed: Feed) -> None:
+        epoch = opened.batches.begin()
+        commit_all(opened.batches, feed, [4, 2], epoch)
+        opened.mailboxes.trim(10_000, {})
+        assert opened.mailboxes.starts_at() == len(feed.order)
+        assert pulled(opened) == {key: [] for key in SUBSCRIBERS}
+        start = len(feed.order)
+        assert opened.batches.progress().sequence == start
+        commit_all(opened.batches, feed, [3], epoch)
+        assert list(pull(opened.mailboxes, "ana", 0)) == feed.queue("ana", start)
