@@ -1,5 +1,6 @@
 """Delivery without I/O: queues, cursors, redelivery and flow control.
 
+- `queues`: those of all subscribers.
 - `queue`: the state of one subscriber; what happens goes in, effects come out.
 - `held` and `beyond`: what it has in memory, and what was acknowledged out of order.
 - `effects`: what the shell is asked to do.
@@ -17,6 +18,7 @@ from wherecast.delivery.effects import (
     Send,
 )
 from wherecast.delivery.queue import Queue, QueueLimits
+from wherecast.delivery.queues import Queues
 
 __all__ = [
     "Close",
@@ -27,6 +29,7 @@ __all__ = [
     "Notification",
     "Queue",
     "QueueLimits",
+    "Queues",
     "SaveCursor",
     "Send",
     "decode_cursor",

@@ -79,6 +79,7 @@ class Queue:
         "_loading",
         "_lost",
         "_redelivered",
+        "_told",
         "_window",
     )
 
@@ -91,8 +92,9 @@ class Queue:
     ) -> None:
         self._limits = limits
         self._known = cursor.through
-        self._committed = end
-        self._handed_before = end if delivered_before is None else delivered_before
+        self._committed = self._told = end
+        delivered = end if delivered_before is None else delivered_before
+        self._handed_before = max(delivered, cursor.through)
         self._beyond = Beyond(cursor.beyond) if cursor.beyond else _NONE_BEYOND
         self._held = _NOTHING_HELD
         self._attended = False
@@ -111,6 +113,11 @@ class Queue:
     def known(self) -> int:
         """Notifications before this sequence are in memory or acknowledged."""
         return self._known
+
+    @property
+    def told(self) -> int:
+        """It has heard of publications before this sequence."""
+        return self._told
 
     @property
     def connection(self) -> int | None:
@@ -144,12 +151,24 @@ class Queue:
         there.
         """
         self._extend(first, items, end)
+        self._told = max(self._told, end)
         return self._push()
 
     def committed(self, end: int) -> tuple[Effect, ...]:
         """Learns that the store has all notifications before a sequence."""
-        self._committed = max(self._committed, end)
+        self.learn(self._told, end)
         return self._push()
+
+    def learn(self, told: int, committed: int) -> None:
+        """Takes in how far things are without acting on it; whatever happens next acts on it.
+
+        Args:
+            told: nothing was for this subscriber from what it heard of last to this sequence.
+            committed: the store has all notifications before this sequence.
+        """
+        self._extend(self._told, (), told)
+        self._committed = max(self._committed, committed)
+        self._told = max(self._told, told, committed)
 
     def loaded(
         self, start: int, sequences: Sequence[int], ids: Sequence[Sequence[str]], end: int
@@ -323,7 +342,7 @@ class Queue:
         return True
 
     def _check_delivered(self, sequence: int) -> None:
-        if sequence >= self._handed_before and sequence >= self._through():
+        if sequence >= self._handed_before:
             cursor = encode_cursor(sequence)
             raise AcknowledgementError(f"{cursor} was never delivered", cursor, "not_delivered")
 

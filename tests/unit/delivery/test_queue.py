@@ -72,6 +72,14 @@ class TestPull:
         assert isinstance(queue.take(5), Load)
         assert taken(queue) == []
 
+    def test_news_may_come_in_any_order(self) -> None:
+        queue = Queue(Cursor(), 0)
+        queue.committed(50)
+        queue.committed(40)
+        queue.take(1)
+        queue.loaded(0, [], [], 45)
+        assert queue.take(1) == Load(45, 2000)
+
     def test_no_load_where_there_is_enough(self) -> None:
         queue = opened(1, 2, 3)
         queue.committed(200)
@@ -145,6 +153,12 @@ class TestMemory:
         queue.loaded(5, [5, 6], [IDS] * 2, 100)
         assert taken(queue, 9) == again(3, 4) + new(5, 6)
 
+    def test_a_second_batch_gets_the_room_that_is_left(self) -> None:
+        queue = opened(1, 2, 3, limits=SMALL)
+        queue.notified(100, 110, [(101, IDS), (102, IDS)])
+        assert queue.figures.queued == 4
+        assert queue.known == 102
+
     def test_what_comes_after_a_gap_in_knowledge_is_loaded_later(self) -> None:
         queue = Queue(Cursor(), 50)
         queue.take(1)
@@ -216,7 +230,7 @@ class TestAcknowledgement:
         assert queue.figures.acknowledged == 2
 
     @pytest.mark.parametrize(
-        ("sequence", "code"), [(4, "not_queued"), (8, "not_delivered"), (5000, "not_delivered")]
+        ("sequence", "code"), [(4, "not_queued"), (8, "not_delivered"), (9, "not_delivered")]
     )
     def test_what_was_not_delivered_cannot_be_acknowledged(self, sequence: int, code: str) -> None:
         queue = opened(3, 5, 8)
@@ -226,6 +240,15 @@ class TestAcknowledgement:
         assert refused.value.code == code
         assert encode_cursor(sequence) in str(refused.value)
         assert queue.cursor == Cursor(3)
+
+    def test_what_was_for_others_cannot_be_acknowledged_though_the_cursor_passed_it(self) -> None:
+        queue = opened(3)
+        taken(queue)
+        queue.ack([3])
+        assert queue.cursor == Cursor(100)
+        for sequence in (50, 100, 5000):
+            with pytest.raises(AcknowledgementError, match="never delivered"):
+                queue.ack([sequence])
 
     def test_nothing_beyond_what_was_delivered_is_acknowledged_through(self) -> None:
         queue = opened(3, 5, 8)
@@ -248,6 +271,22 @@ class TestAcknowledgement:
             queue.ack([1, 5, 6])  # 2 would be the first, with four beyond it
         queue.ack([1, 2, 6])  # 5 is the first
         assert queue.cursor == Cursor(5, frozenset({6}))
+
+    def test_those_before_the_new_cursor_do_not_count_for_the_limit(self) -> None:
+        queue = opened(1, 2, 3, 4, 5, limits=QueueLimits(acknowledgements_max=3))
+        taken(queue)
+        queue.ack([4, 3, 2, 1])
+        assert queue.cursor == Cursor(5)
+
+    def test_those_that_the_cursor_passes_make_room(self) -> None:
+        queue = opened(1, 2, 3, 4, 5, 6, limits=QueueLimits(acknowledgements_max=3))
+        taken(queue)
+        queue.ack([2, 3, 4])
+        queue.ack([1, 6])
+        assert queue.cursor == Cursor(5, frozenset({6}))
+
+    def test_a_cursor_ahead_of_the_pipeline_is_acknowledged_twice_without_harm(self) -> None:
+        assert Queue(Cursor(through=60), 50).ack([55]) == ()
 
     def test_those_of_an_earlier_life_are_taken_on_trust(self) -> None:
         queue = Queue(Cursor(through=10), 50)

@@ -1,0 +1,131 @@
+"""The queues of all subscribers: what the pipeline tells goes to those whom it concerns.
+
+A batch costs what it notifies, not what there are subscribers: a queue that was told nothing since
+it was last looked at has missed nothing, and learns that when it is looked at again.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from wherecast.delivery.cursor import Cursor
+from wherecast.delivery.effects import Close, Effect
+from wherecast.delivery.held import Item
+from wherecast.delivery.queue import DEFAULT_QUEUE_LIMITS, Queue, QueueLimits
+
+UNREGISTERED = "the subscriber was unregistered"
+"""Why a connection is closed when its subscriber is forgotten."""
+
+Effects = dict[str, tuple[Effect, ...]]
+"""What is to be done, by subscriber."""
+
+
+class Queues:
+    """The queues that are open, by the names of their subscribers.
+
+    Args:
+        end: the sequence up to which the pipeline has committed.
+        delivered_before: as for a queue.
+        limits: of each queue.
+    """
+
+    def __init__(
+        self,
+        end: int,
+        delivered_before: int | None = None,
+        limits: QueueLimits = DEFAULT_QUEUE_LIMITS,
+    ) -> None:
+        self._queues: dict[str, Queue] = {}
+        self._connected: set[str] = set()
+        self._to_wake: set[str] = set()  # connected ones that have to look at the next commit
+        self._limits = limits
+        self._delivered_before = end if delivered_before is None else delivered_before
+        self._committed = self._told = end
+        self._unbroken_from = end  # all notifications from here to `_told` were told
+
+    def __len__(self) -> int:
+        return len(self._queues)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._queues
+
+    def __getitem__(self, name: str) -> Queue:
+        """The queue of a subscriber, up to date; its connections are changed here only."""
+        queue = self._queues[name]
+        unbroken = queue.told >= self._unbroken_from
+        queue.learn(self._told if unbroken else queue.told, self._committed)
+        return queue
+
+    def open(self, name: str, cursor: Cursor) -> None:
+        """Opens the queue of a subscriber."""
+        assert name not in self._queues
+        queue = Queue(cursor, self._committed, self._delivered_before, self._limits)
+        queue.notified(self._told, self._told, ())  # what was told before is not told again
+        self._queues[name] = queue
+
+    def forget(self, name: str) -> tuple[Effect, ...]:
+        """Ends the queue of a subscriber that is no more."""
+        connection = self._queues.pop(name).connection
+        self._connected.discard(name)
+        self._to_wake.discard(name)
+        return () if connection is None else (Close(connection, UNREGISTERED),)
+
+    def connect(self, name: str, connection: int, window: int | None = None) -> tuple[Effect, ...]:
+        """Pushes to a subscriber over a connection from now on, as `Queue.connect` says."""
+        queue = self[name]
+        effects = queue.connect(connection, window)
+        self._connected.add(name)
+        self._look_after(name, queue)
+        return effects
+
+    def disconnect(self, name: str, connection: int) -> None:
+        """Ends a connection, as `Queue.disconnect` says; its subscriber may be gone already."""
+        queue = self._queues.get(name)
+        if queue is not None:
+            queue.disconnect(connection)
+            if queue.connection is None:
+                self._connected.discard(name)
+                self._to_wake.discard(name)
+
+    def notified(self, first: int, end: int, items: Mapping[str, Sequence[Item]]) -> Effects:
+        """Takes all notifications for publications of a range, by subscriber.
+
+        They need not be committed yet. Those of subscribers without an open queue are left out.
+        """
+        if first > self._told:
+            self._break(first)
+        effects: Effects = {}
+        for name in items.keys() & self._queues.keys():
+            queue = self[name]
+            effects[name] = queue.notified(first, end, items[name])
+            self._look_after(name, queue)
+        self._told = max(self._told, end)
+        return {name: todo for name, todo in effects.items() if todo}
+
+    def committed(self, end: int) -> Effects:
+        """Learns that the store has all notifications before a sequence.
+
+        Where they were not told before, every connected subscriber has to look.
+        """
+        self._committed = max(self._committed, end)
+        if end > self._told:
+            self._break(end)
+            self._told = end
+        names, self._to_wake = self._to_wake, set()
+        effects: Effects = {}
+        for name in names:
+            queue = self[name]
+            effects[name] = queue.committed(end)
+            self._look_after(name, queue)
+        return {name: todo for name, todo in effects.items() if todo}
+
+    def _break(self, at: int) -> None:
+        """From what was told last to this place, nobody knows what was for whom."""
+        self._unbroken_from = at
+        self._to_wake |= self._connected
+
+    def _look_after(self, name: str, queue: Queue) -> None:
+        """Remembers a connected one that heard of something it can load only later.
+
+        What is committed it loads by itself, as soon as it has room.
+        """
+        if name in self._connected and queue.known < queue.told > self._committed:
+            self._to_wake.add(name)

@@ -1,0 +1,95 @@
+from wherecast.delivery import Close, Cursor, Load, Notification, Queues, Send
+
+IDS = ("s1",)
+
+
+def sent(connection: int, *sequences: int) -> tuple[Send]:
+    return (Send(connection, tuple(Notification(one, IDS, False) for one in sequences)),)
+
+
+def test_each_gets_what_is_its_own() -> None:
+    queues = Queues(0)
+    for number, name in enumerate(["ana", "bo", "cy"]):
+        queues.open(name, Cursor())
+        assert queues.connect(name, number) == ()
+    assert queues.notified(0, 9, {"ana": [(1, IDS), (4, IDS)], "bo": [(4, IDS)]}) == {
+        "ana": sent(0, 1, 4),
+        "bo": sent(1, 4),
+    }
+    assert queues.committed(9) == {}
+
+
+def test_who_was_told_nothing_missed_nothing() -> None:
+    queues = Queues(0)
+    queues.open("ana", Cursor())
+    queues.connect("ana", 7)
+    queues.notified(0, 50, {})
+    queues.committed(50)
+    assert queues.notified(50, 60, {"ana": [(55, IDS)]}) == {"ana": sent(7, 55)}
+    assert queues["ana"].cursor.through == 55
+
+
+def test_after_a_commit_that_nobody_told_of_the_connected_ones_look() -> None:
+    queues = Queues(0)
+    for name in ("ana", "bo"):
+        queues.open(name, Cursor())
+    queues.connect("ana", 7)
+    assert queues.committed(50) == {"ana": (Load(0, 2000),)}
+    assert queues.committed(50) == {}
+    assert queues["bo"].is_ready
+    assert queues["bo"].take(1) == Load(0, 2000)
+
+
+def test_what_was_skipped_is_loaded_at_the_next_commit() -> None:
+    queues = Queues(0)
+    queues.open("ana", Cursor())
+    queues.connect("ana", 7)
+    assert queues.notified(10, 20, {"bo": [(15, IDS)]}) == {}
+    assert queues.committed(20) == {"ana": (Load(0, 2000),)}
+
+
+def test_what_was_told_before_a_queue_was_opened_is_loaded() -> None:
+    queues = Queues(0)
+    queues.notified(0, 10, {"ana": [(5, IDS)]})
+    queues.open("ana", Cursor())
+    assert queues.connect("ana", 7) == ()
+    assert queues["ana"].cursor.through == 0
+    assert queues.committed(10) == {"ana": (Load(0, 2000),)}
+
+
+def test_a_batch_touches_only_whom_it_concerns() -> None:
+    queues = Queues(0)
+    for number in range(100):
+        queues.open(f"s{number}", Cursor())
+        queues.connect(f"s{number}", number)
+    queues.notified(0, 10, {"s7": [(5, IDS)]})
+    queues.committed(10)
+    heard = [name for name, queue in queues._queues.items() if queue.told == 10]
+    assert heard == ["s7"]
+
+
+def test_a_forgotten_subscriber_is_disconnected() -> None:
+    queues = Queues(0)
+    queues.open("ana", Cursor())
+    queues.connect("ana", 7)
+    [close] = queues.forget("ana")
+    assert isinstance(close, Close)
+    assert (close.connection, close.reason) == (7, "the subscriber was unregistered")
+    queues.disconnect("ana", 7)  # late
+    assert "ana" not in queues
+    assert len(queues) == 0
+    assert queues.notified(0, 9, {"ana": [(1, IDS)]}) == {}
+    queues.open("ana", Cursor(9))
+    assert queues.forget("ana") == ()
+
+
+def test_a_replaced_connection_ends_without_harm() -> None:
+    queues = Queues(0)
+    queues.open("ana", Cursor())
+    queues.connect("ana", 7)
+    queues.connect("ana", 8)
+    queues.disconnect("ana", 7)
+    assert queues.notified(0, 9, {"ana": [(1, IDS)]}) == {"ana": sent(8, 1)}
+    queues.disconnect("ana", 8)
+    assert queues.notified(9, 20, {"ana": [(11, IDS)]}) == {}
+    assert queues.committed(30) == {}
