@@ -1,13 +1,25 @@
 """Where the contract tests of batches, mailboxes and cursors open their stores."""
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from wherecast.store.contracts import Batches, Cursors, Mailboxes
+from wherecast.store.embedded.batch_tables import LAYOUT
+from wherecast.store.embedded.batches import EmbeddedBatches
+from wherecast.store.embedded.cursors import EmbeddedCursors
+from wherecast.store.embedded.database import Database
+from wherecast.store.embedded.directory import Directory, Role
+from wherecast.store.embedded.mailboxes import EmbeddedMailboxes
+from wherecast.store.embedded.segment_rows import SegmentRows, SegmentSettings
 from wherecast.store.memory.batches import MemoryBatches
 from wherecast.store.memory.committed import Committed
 from wherecast.store.memory.cursors import MemoryCursors
 from wherecast.store.memory.mailboxes import MemoryMailboxes
+from wherecast.store.segment_files import SegmentFiles
+
+KINDS = ("memory-1", "memory-3", "embedded", "embedded-files")
 
 
 @dataclass
@@ -16,9 +28,42 @@ class Opened:
     mailboxes: Mailboxes
     cursors: Cursors
     partitions: int
-    reopen: Callable[[], "Opened"] | None = None
+
+
+@dataclass
+class EmbeddedOpened(Opened):
+    segments: SegmentRows
+    database: Database
 
 
 def in_memory(partitions: int) -> Opened:
     committed = Committed()
     return Opened(MemoryBatches(committed), MemoryMailboxes(committed), MemoryCursors(), partitions)
+
+
+@contextmanager
+def embedded(
+    path: Path, role: Role = "owner", settings: SegmentSettings | None = None
+) -> Iterator[EmbeddedOpened]:
+    directory = Directory(path, role)
+    database = directory.database("batches.db", LAYOUT, role != "reader")
+    segments = SegmentRows(database, SegmentFiles(directory.segments), settings)
+    batches = EmbeddedBatches(directory, database, segments)
+    cursors = EmbeddedCursors(directory)
+    mailboxes = EmbeddedMailboxes(database, segments)
+    yield EmbeddedOpened(batches, mailboxes, cursors, 1, segments, database)
+    batches.close()
+    database.close()
+    cursors.close()
+    directory.close()
+
+
+@contextmanager
+def open_kind(kind: str, path: Path) -> Iterator[Opened]:
+    if kind.startswith("embedded"):
+        # even a small segment is a file, and an old file goes at once
+        files = SegmentSettings(row_bytes_max=1, opened_max=4, dropped_kept_s=0)
+        with embedded(path, settings=files if kind == "embedded-files" else None) as opened:
+            yield opened
+    else:
+        yield in_memory(int(kind[-1]))

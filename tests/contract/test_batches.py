@@ -1,20 +1,23 @@
 """One suite for the batch records of every store."""
 
 import threading
+from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tests.contract.feed import SUBSCRIBERS, Feed, commit_all, pull, segment
-from tests.contract.places import Opened, in_memory
+from tests.contract.places import KINDS, Opened, open_kind
 from wherecast.model import ConflictError, StoreError
 from wherecast.store.position import Position
 from wherecast.store.records import Batch, DeadLetter, Progress
 
 
-@pytest.fixture(params=["memory-1", "memory-3"])
-def opened(request: pytest.FixtureRequest) -> Opened:
-    return in_memory(int(request.param[-1]))
+@pytest.fixture(params=KINDS)
+def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Opened]:
+    with open_kind(request.param, tmp_path / "store") as opened:
+        yield opened
 
 
 @pytest.fixture

@@ -1,16 +1,19 @@
 """One suite for the cursors of every store."""
 
 import threading
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from tests.contract.places import Opened, in_memory
+from tests.contract.places import KINDS, Opened, open_kind
 from wherecast.store.records import Cursor
 
 
-@pytest.fixture(params=["memory-1"])
-def opened(request: pytest.FixtureRequest) -> Opened:
-    return in_memory(int(request.param[-1]))
+@pytest.fixture(params=KINDS)
+def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Opened]:
+    with open_kind(request.param, tmp_path / "store") as opened:
+        yield opened
 
 
 CURSORS = {

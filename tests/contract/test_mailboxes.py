@@ -2,19 +2,22 @@
 
 import random
 import threading
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.contract.feed import SUBSCRIBERS, Feed, commit_all, made_again, pull, segment, whole
-from tests.contract.places import Opened, in_memory
+from tests.contract.places import KINDS, Opened, open_kind
 from wherecast.model import ConflictError, StoreError
 from wherecast.store.merging import FAN_IN
 from wherecast.store.records import Cursor
 
 
-@pytest.fixture(params=["memory-1", "memory-3"])
-def opened(request: pytest.FixtureRequest) -> Opened:
-    return in_memory(int(request.param[-1]))
+@pytest.fixture(params=KINDS)
+def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Opened]:
+    with open_kind(request.param, tmp_path / "store") as opened:
+        yield opened
 
 
 @pytest.fixture

@@ -101,10 +101,12 @@ def number(segments: Iterable[Segment], spans: Sequence[Span]) -> list[Numbered]
         problem = problem_of(segment.notifications, segment.first, segment.end)
         if problem:
             raise StoreError(f"the segment of {_told(segment)} cannot be stored: {problem}")
+        if segment.first == segment.end:
+            continue  # it covers nothing
         by = _constant(segment, spans)
         notifications = shift(segment.notifications, by)
         found.append(Numbered(segment.first + by, segment.end + by, notifications))
-    return sorted(found, key=lambda one: (one.first, one.end))
+    return sorted(found, key=lambda one: one.first)
 
 
 def check_cover(given: Sequence[Numbered], first: int, end: int) -> None:
@@ -115,7 +117,7 @@ def check_cover(given: Sequence[Numbered], first: int, end: int) -> None:
     """
     at = first
     for one in given:
-        if one.first != at or one.end < at:
+        if one.first != at:
             raise StoreError(f"segments do not follow one another at sequence {at}")
         at = one.end
     if at != end:

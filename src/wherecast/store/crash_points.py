@@ -1,0 +1,34 @@
+"""Named points at which a test can kill the process, to see what is left then.
+
+`WHERECAST_CRASH_AT=commit.before:3` kills the process, as `kill -9` does, when it comes to that
+point for the third time. Without the variable a point costs one call.
+"""
+
+import os
+import signal
+from collections import Counter
+
+POINTS = (
+    "segment.written",  # a segment's file is written, not synced, and has not its name yet
+    "segment.named",  # it is on disk under its name, and no row names it
+    "commit.before",  # all of a batch is in its transaction, which is not committed
+    "commit.after",  # it is committed, and nobody was told
+    "merge.joined",  # segments are joined in memory
+    "merge.before",  # rows are replaced in a transaction, which is not committed
+    "merge.after",  # it is committed, and the old files are there
+    "sweep.before",  # old files are deleted, their rows are there
+    "cursors.before",  # cursors are in their transaction, which is not committed
+    "cursors.after",  # they are committed, and nobody was told
+)
+"""All points, in the order in which a batch meets them."""
+
+_AT, _, _COUNT = os.environ.get("WHERECAST_CRASH_AT", "").partition(":")
+_met: Counter[str] = Counter()
+
+
+def reached(point: str) -> None:
+    """Says that the process has come to a point; nothing happens where it is not to end here."""
+    if point == _AT:
+        _met[point] += 1
+        if _met[point] >= int(_COUNT or 1):
+            os.kill(os.getpid(), signal.SIGKILL)

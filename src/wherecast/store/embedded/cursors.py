@@ -1,0 +1,127 @@
+"""Cursors on disk, in `cursors.db`.
+
+A cursor that is damaged counts as one that has acknowledged nothing: what its subscriber had is
+delivered again, since losing would be worse. That is logged, and `wherecast store check` tells it.
+
+Concurrency: any number of threads; those that write at once share one transaction. One process, the
+owner of the directory, writes; others read.
+"""
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from wherecast.store.crash_points import reached
+from wherecast.store.embedded.batch_tables import checksum
+from wherecast.store.embedded.database import Database, Layout
+from wherecast.store.embedded.directory import Directory
+from wherecast.store.embedded.group_commit import GroupCommit
+from wherecast.store.records import Cursor
+
+LAYOUT = Layout(
+    1,
+    """
+    CREATE TABLE cursors (
+        subscriber TEXT PRIMARY KEY,
+        through INTEGER NOT NULL,
+        lost INTEGER NOT NULL,
+        beyond BLOB NOT NULL,         -- int64, little-endian, ascending
+        checksum INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    """,
+)
+_PAGE = 1000
+_log = logging.getLogger("wherecast.store")
+
+Writes = Mapping[str, Cursor | None]
+
+
+class EmbeddedCursors:
+    """What each subscriber acknowledged."""
+
+    def __init__(self, directory: Directory) -> None:
+        self._database: Database = directory.database(
+            "cursors.db", LAYOUT, directory.role == "owner"
+        )
+        self._group: GroupCommit[Writes, None] = GroupCommit(self._commit)
+
+    @property
+    def transactions(self) -> int:
+        """How many were committed since this was opened; each is one sync."""
+        return self._database.transactions
+
+    def read(self, subscriber: str) -> Cursor | None:
+        """The cursor of a subscriber, if it has one; one that is damaged has nothing."""
+        with self._database.reading() as connection:
+            row = connection.execute(
+                "SELECT * FROM cursors WHERE subscriber = ?", (subscriber,)
+            ).fetchone()
+        return None if row is None else _intact(row)
+
+    def write(self, cursors: Writes) -> None:
+        """Sets cursors, all or none; None deletes one. Several threads share one transaction."""
+        if cursors:
+            self._group.submit(dict(cursors))
+            reached("cursors.after")
+
+    def all(self) -> Iterator[tuple[str, Cursor]]:
+        """Every cursor, by name; those that are written meanwhile may be missed."""
+        for row in self.rows():
+            yield row[0], _intact(row)
+
+    def rows(self) -> Iterator[Sequence[Any]]:
+        """Every row as it is, by name."""
+        after: tuple[str, ...] = ()
+        while True:
+            where = "WHERE subscriber > ?" if after else ""
+            with self._database.reading() as connection:
+                rows = connection.execute(
+                    f"SELECT * FROM cursors {where} ORDER BY subscriber LIMIT {_PAGE}", after
+                ).fetchall()
+            yield from rows
+            if len(rows) < _PAGE:
+                return
+            after = (str(rows[-1][0]),)
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._database.close()
+
+    def _commit(self, items: Sequence[Writes]) -> Sequence[None]:
+        with self._database.transaction() as connection:
+            for item in items:
+                for name, cursor in item.items():
+                    if cursor is None:
+                        connection.execute("DELETE FROM cursors WHERE subscriber = ?", (name,))
+                    else:
+                        connection.execute(
+                            "INSERT OR REPLACE INTO cursors VALUES (?, ?, ?, ?, ?)",
+                            _row(name, cursor),
+                        )
+            reached("cursors.before")
+        return [None] * len(items)
+
+
+def cursor_of(row: Sequence[Any]) -> Cursor | None:
+    """The cursor of a row; None where it is not as it was written."""
+    *fields, expected = row
+    if checksum(*fields) != expected:
+        return None
+    _, through, lost, beyond = fields
+    return Cursor(through, frozenset(np.frombuffer(beyond, "<i8").tolist()), lost)
+
+
+def _row(name: str, cursor: Cursor) -> tuple[Any, ...]:
+    beyond = np.sort(np.fromiter(cursor.beyond, "<i8", len(cursor.beyond))).tobytes()
+    fields = (name, cursor.through, cursor.lost, beyond)
+    return (*fields, checksum(*fields))
+
+
+def _intact(row: Sequence[Any]) -> Cursor:
+    found = cursor_of(row)
+    if found is None:
+        _log.warning("the cursor of %r is damaged: its queue is delivered again", row[0])
+        return Cursor()
+    return found

@@ -1,0 +1,127 @@
+"""Waking those who wait for a commit, in this process and in others, at once.
+
+Who waits binds a datagram socket under a random address (abstract, so nothing is left of it when
+the process dies) and puts a file with that name into a folder that the store shares. Who commits
+sends a byte to each. A byte that is lost costs at most `_LOOK_AGAIN_S`.
+
+Concurrency: any number of threads wait on one `Waiter`. One of them reads the socket and tells the
+others; when it has what it waits for, another takes over.
+"""
+
+import os
+import secrets
+import select
+import socket
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+_LOOK_AGAIN_S = 1.0
+_RECEIVED_MAX = 64
+
+
+class Waker:
+    """Sends a byte to everyone who waits at a folder; never blocks, never fails."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._socket.setblocking(False)
+
+    def wake(self) -> None:
+        """Wakes all; what a waiter that died left in the folder is removed."""
+        try:
+            names = os.listdir(self._folder)
+        except OSError:
+            return
+        for name in names:
+            try:
+                self._socket.sendto(b"\0", _address(name))
+            except BlockingIOError:
+                pass  # it has bytes enough to wake up for
+            except (ConnectionRefusedError, FileNotFoundError):
+                with suppress(OSError):
+                    (self._folder / name).unlink()
+            except OSError:
+                pass
+
+    def close(self) -> None:
+        """Closes the socket."""
+        self._socket.close()
+
+
+class Waiter:
+    """Waits until something is true that only changes with a commit."""
+
+    def __init__(self, folder: Path) -> None:
+        self._name = secrets.token_hex(16)
+        self._folder = folder
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._socket.setblocking(False)
+        self._socket.bind(_address(self._name))
+        with suppress(OSError):  # of a folder that cannot be written; it then looks again
+            folder.mkdir(exist_ok=True)
+            (folder / self._name).touch()
+        self._changed = threading.Condition()
+        self._wakings = 0
+        self._has_reader = False
+
+    def wait(self, is_true: Callable[[], bool], timeout_s: float) -> bool:
+        """Waits until something is true; False where the time ran out first.
+
+        No commit is missed between the look and the sleep: the byte of one that comes after the
+        look is still in the socket, or was counted.
+        """
+        until = time.monotonic() + timeout_s
+        while True:
+            with self._changed:
+                seen = self._wakings
+            if is_true():
+                return True
+            left = until - time.monotonic()
+            if left <= 0:
+                return False
+            self._sleep(seen, min(left, _LOOK_AGAIN_S))
+
+    def close(self) -> None:
+        """Takes the address back; whoever waits looks once more."""
+        with suppress(OSError):
+            (self._folder / self._name).unlink()
+        self._socket.close()
+        self._tell()
+
+    def _sleep(self, seen: int, timeout_s: float) -> None:
+        """Returns when there was a waking since `seen`, or after a time."""
+        with self._changed:
+            if self._wakings != seen:
+                return
+            if self._has_reader:
+                self._changed.wait(timeout_s)
+                return
+            self._has_reader = True
+        try:
+            if self._socket.fileno() >= 0:
+                poll = select.poll()
+                poll.register(self._socket, select.POLLIN)
+                poll.poll(timeout_s * 1000)
+                self._drain()
+        finally:
+            with self._changed:
+                self._has_reader = False
+            self._tell()
+
+    def _drain(self) -> None:
+        with suppress(OSError):
+            for _ in range(_RECEIVED_MAX):
+                self._socket.recv(1)
+
+    def _tell(self) -> None:
+        with self._changed:
+            self._wakings += 1
+            self._changed.notify_all()
+
+
+def _address(name: str) -> str:
+    return f"\0wherecast-{name}"

@@ -1,0 +1,116 @@
+import multiprocessing
+import os
+import signal
+import threading
+from pathlib import Path
+
+import pytest
+
+from wherecast.store.wake import Waiter, Waker
+
+SPAWN = multiprocessing.get_context("spawn")
+
+
+def count_file(path: Path) -> int:
+    return len(path.read_bytes()) if path.exists() else 0
+
+
+def wait_in_a_process(folder: Path, counter: Path, ready: object, limit: int) -> None:
+    waiter = Waiter(folder)
+    ready.set()  # type: ignore[attr-defined]
+    for number in range(limit):
+        if not waiter.wait(lambda number=number: count_file(counter) > number, 60):
+            os._exit(1)
+    waiter.close()
+
+
+def test_another_process_is_woken(tmp_path: Path) -> None:
+    counter, ready = tmp_path / "counter", SPAWN.Event()
+    process = SPAWN.Process(target=wait_in_a_process, args=(tmp_path / "wake", counter, ready, 200))
+    process.start()
+    assert ready.wait(60)
+    waker = Waker(tmp_path / "wake")
+    for _ in range(200):
+        with counter.open("ab") as file:
+            file.write(b"x")
+        waker.wake()
+    process.join(60)
+    assert process.exitcode == 0
+    assert os.listdir(tmp_path / "wake") == []
+    waker.close()
+
+
+def test_who_died_is_forgotten(tmp_path: Path) -> None:
+    ready = SPAWN.Event()
+    process = SPAWN.Process(
+        target=wait_in_a_process, args=(tmp_path / "wake", tmp_path / "counter", ready, 1)
+    )
+    process.start()
+    assert ready.wait(60)
+    os.kill(process.pid or 0, signal.SIGKILL)
+    process.join(60)
+    assert len(os.listdir(tmp_path / "wake")) == 1
+    waker = Waker(tmp_path / "wake")
+    waker.wake()
+    assert os.listdir(tmp_path / "wake") == []
+    waker.close()
+
+
+def test_a_waiter_that_does_not_read_blocks_nobody(tmp_path: Path) -> None:
+    waiter, waker = Waiter(tmp_path / "wake"), Waker(tmp_path / "wake")
+    for _ in range(10_000):
+        waker.wake()
+    assert waiter.wait(lambda: True, 0)
+    waiter.close()
+    waker.close()
+
+
+def test_every_thread_is_woken(tmp_path: Path) -> None:
+    waiter, waker = Waiter(tmp_path / "wake"), Waker(tmp_path / "wake")
+    state = {"count": 0}
+    woken: list[bool] = []
+
+    def wait() -> None:
+        for number in range(100):
+            woken.append(waiter.wait(lambda number=number: state["count"] > number, 60))  # noqa: PERF401
+
+    threads = [threading.Thread(target=wait) for _ in range(5)]
+    for thread in threads:
+        thread.start()
+    for _ in range(100):
+        state["count"] += 1
+        waker.wake()
+    for thread in threads:
+        thread.join(60)
+    assert woken == [True] * 500
+    waiter.close()
+    waker.close()
+
+
+def test_a_commit_between_look_and_sleep_is_not_missed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wherecast.store.wake._LOOK_AGAIN_S", 60)
+    waiter, waker = Waiter(tmp_path / "wake"), Waker(tmp_path / "wake")
+    looks: list[bool] = []
+
+    def look() -> bool:
+        seen = bool(looks)
+        looks.append(seen)
+        if not seen:
+            waker.wake()  # after this look has its answer
+        return seen
+
+    assert waiter.wait(look, 30)
+    assert looks == [False, True]
+    waiter.close()
+    waker.close()
+
+
+def test_no_folder_is_no_trouble(tmp_path: Path) -> None:
+    waker = Waker(tmp_path / "nothing")
+    waker.wake()
+    waker.close()
+    waiter = Waiter(tmp_path / "not" / "there")
+    assert not waiter.wait(lambda: False, 0.01)
+    waiter.close()
