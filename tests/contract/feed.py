@@ -79,7 +79,7 @@ def pull(
         assert len(page.sequences) <= limit
         assert page.end >= start
         yield from zip(page.sequences.tolist(), page.subscription_ids, strict=True)
-        if len(page.sequences) < limit:
+        if not len(page.sequences):
             return
         start = page.end
 

@@ -1,7 +1,7 @@
 """Where the contract tests of batches, mailboxes and cursors open their stores."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,17 +45,16 @@ def in_memory(partitions: int) -> Opened:
 def embedded(
     path: Path, role: Role = "owner", settings: SegmentSettings | None = None
 ) -> Iterator[EmbeddedOpened]:
-    directory = Directory(path, role)
-    database = directory.database("batches.db", LAYOUT, role != "reader")
-    segments = SegmentRows(database, SegmentFiles(directory.segments), settings)
-    batches = EmbeddedBatches(directory, database, segments)
-    cursors = EmbeddedCursors(directory)
-    mailboxes = EmbeddedMailboxes(database, segments)
-    yield EmbeddedOpened(batches, mailboxes, cursors, 1, segments, database)
-    batches.close()
-    database.close()
-    cursors.close()
-    directory.close()
+    with ExitStack() as stack:
+        directory = stack.enter_context(closing(Directory(path, role)))
+        database = stack.enter_context(
+            closing(directory.database("batches.db", LAYOUT, role != "reader"))
+        )
+        segments = SegmentRows(database, SegmentFiles(directory.segments), settings)
+        batches = stack.enter_context(closing(EmbeddedBatches(directory, database, segments)))
+        cursors = stack.enter_context(closing(EmbeddedCursors(directory)))
+        mailboxes = EmbeddedMailboxes(database, segments)
+        yield EmbeddedOpened(batches, mailboxes, cursors, 1, segments, database)
 
 
 @contextmanager

@@ -205,13 +205,19 @@ class Mailboxes(Protocol):
     def queued(self, subscriber: str, start: int, limit: int) -> Queued:
         """The first notifications of a subscriber at a sequence and beyond.
 
+        Those before a segment that cannot be read are given first.
+
         Raises:
-            DamagedSegment: a segment cannot be read; `replace` mends it.
+            DamagedSegment: the next segment cannot be read; `replace` mends it.
         """
         ...
 
     def count(self, subscriber: str, start: int) -> int:
-        """How many notifications of a subscriber there are at a sequence and beyond."""
+        """How many notifications of a subscriber there are at a sequence and beyond.
+
+        Raises:
+            DamagedSegment: a segment cannot be read; `replace` mends it.
+        """
         ...
 
     def merge(self) -> int:

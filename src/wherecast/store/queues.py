@@ -3,8 +3,10 @@
 from collections.abc import Iterable
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
+from wherecast.store.contracts import DamagedSegment
 from wherecast.store.records import Queued
 from wherecast.store.segments import find
 
@@ -22,19 +24,29 @@ def queue(
         start: the first sequence that is asked for.
         limit: how many notifications at most; at least 1.
         end: where the segments end.
+
+    Raises:
+        DamagedSegment: taking a segment raised it, and no notification lies before that one.
     """
     assert limit > 0
-    sequences, subscription_ids, left = [], [], limit
-    for segment in segments:
-        found = find(segment, subscriber, start, left)
-        if found is None:
-            continue
-        sequences.append(found.offsets)
-        subscription_ids += found.subscription_ids
-        left -= len(found.offsets)
-        if not left:
-            end = int(found.offsets[-1]) + 1
-            break
+    sequences: list[npt.NDArray[np.int64]] = []
+    subscription_ids: list[list[str]] = []
+    left = limit
+    try:
+        for segment in segments:
+            found = find(segment, subscriber, start, left)
+            if found is None:
+                continue
+            sequences.append(found.offsets)
+            subscription_ids += found.subscription_ids
+            left -= len(found.offsets)
+            if not left:
+                end = int(found.offsets[-1]) + 1
+                break
+    except DamagedSegment as damage:
+        if not sequences:
+            raise
+        end = damage.first
     # what may lie in a mapped file is copied, so that the file can go
     joined = np.concatenate(sequences) if sequences else np.empty(0, np.int64)
     return Queued(joined, subscription_ids, max(start, end))
