@@ -141,9 +141,13 @@ class Histories(RuleBasedStateMachine):
         self.perform(self.queue.committed(self.committed))
 
     @precondition(lambda self: self.load)
-    @rule()
-    def answer_load(self) -> None:
-        self.answer()
+    @rule(fails=st.booleans())
+    def answer_load(self, fails: bool) -> None:
+        if fails:
+            self.queue.load_failed()
+            self.load = None
+        else:
+            self.answer()
 
     @rule(most=st.integers(1, 8), patient=st.booleans())
     def pull(self, most: int, patient: bool) -> None:

@@ -2,7 +2,7 @@
 
 - `queues`: those of all subscribers.
 - `queue`: the state of one subscriber; what happens goes in, effects come out.
-- `held` and `beyond`: what it has in memory, and what was acknowledged out of order.
+- `backlog`: what it has in memory (`held`), and what was acknowledged out of order (`beyond`).
 - `effects`: what the shell is asked to do.
 - `cursor`: what was acknowledged, and cursors as text.
 """
@@ -17,7 +17,8 @@ from wherecast.delivery.effects import (
     SaveCursor,
     Send,
 )
-from wherecast.delivery.queue import Queue, QueueLimits
+from wherecast.delivery.limits import QueueLimits
+from wherecast.delivery.queue import Queue
 from wherecast.delivery.queues import Queues
 
 __all__ = [

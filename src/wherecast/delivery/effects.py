@@ -22,7 +22,7 @@ class Notification:
 class Load:
     """Read the first notifications at a sequence and beyond, and answer with `loaded`.
 
-    Every one is answered, however late; until then the queue asks for no other.
+    Every one is answered, by `load_failed` if need be; until then the queue asks for no other.
     """
 
     start: int

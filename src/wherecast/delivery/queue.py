@@ -3,17 +3,15 @@
 A queue does no I/O and knows no time. Its methods are what happens to it; they return what is to
 be done. It is not safe for several threads: whoever shares it locks it.
 
-It rests on two places. Everything of the subscriber before `known` is in memory or acknowledged;
-what comes after is in the store. And handing out goes from the oldest to the newest, by pull and
-by push alike, so all that was ever handed out, and is not acknowledged, lies before one sequence:
-before it notifications are marked as redelivered.
+Handing out goes from the oldest to the newest, by pull and by push alike. So all that was ever
+handed out, and is not acknowledged, lies before one sequence: before it notifications are marked
+as redelivered.
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import islice
 
-from wherecast.delivery.beyond import Beyond
+from wherecast.delivery.backlog import Backlog
 from wherecast.delivery.cursor import Cursor, encode_cursor
 from wherecast.delivery.effects import (
     Close,
@@ -24,33 +22,12 @@ from wherecast.delivery.effects import (
     SaveCursor,
     Send,
 )
-from wherecast.delivery.held import Held, Item
+from wherecast.delivery.held import Item
+from wherecast.delivery.limits import DEFAULT_QUEUE_LIMITS, QueueLimits
 from wherecast.model import AcknowledgementError
-
-
-@dataclass(frozen=True, slots=True)
-class QueueLimits:
-    """What one queue may take.
-
-    Attributes:
-        held_max: notifications in memory.
-        in_flight_max: notifications sent over a connection and not acknowledged.
-        acknowledgements_max: single acknowledgements beyond the cursor.
-    """
-
-    held_max: int = 2_000
-    in_flight_max: int = 1_000
-    acknowledgements_max: int = 10_000
-
-
-DEFAULT_QUEUE_LIMITS = QueueLimits()
 
 REPLACED = "replaced by a newer connection of the same subscriber"
 """Why a connection is closed when a second one comes."""
-
-# Most queues are idle. They share these, and get their own when there is something to put in.
-_NOTHING_HELD = Held()
-_NONE_BEYOND = Beyond()
 
 
 class Queue:
@@ -68,13 +45,11 @@ class Queue:
     __slots__ = (
         "_acknowledged",
         "_attended",
-        "_beyond",
+        "_backlog",
         "_committed",
         "_connection",
         "_delivered",
         "_handed_before",
-        "_held",
-        "_known",
         "_limits",
         "_loading",
         "_lost",
@@ -91,12 +66,10 @@ class Queue:
         limits: QueueLimits = DEFAULT_QUEUE_LIMITS,
     ) -> None:
         self._limits = limits
-        self._known = cursor.through
+        self._backlog = Backlog(cursor.through, cursor.beyond)
         self._committed = self._told = end
         delivered = end if delivered_before is None else delivered_before
         self._handed_before = max(delivered, cursor.through)
-        self._beyond = Beyond(cursor.beyond) if cursor.beyond else _NONE_BEYOND
-        self._held = _NOTHING_HELD
         self._attended = False
         self._loading = False
         self._connection: int | None = None
@@ -107,12 +80,12 @@ class Queue:
     @property
     def cursor(self) -> Cursor:
         """What is acknowledged now. It also moves over publications that were for others."""
-        return Cursor(self._through(), self._beyond.frozen(), self._lost)
+        return Cursor(self._backlog.through, self._backlog.beyond(), self._lost)
 
     @property
     def known(self) -> int:
         """Notifications before this sequence are in memory or acknowledged."""
-        return self._known
+        return self._backlog.known
 
     @property
     def told(self) -> int:
@@ -127,14 +100,14 @@ class Queue:
     @property
     def is_ready(self) -> bool:
         """Whether a pull is worth while: there is something, or there may be after a load."""
-        return bool(self._held) or self._known < self._committed
+        return bool(self._backlog.held) or self._backlog.known < self._committed
 
     @property
     def figures(self) -> Figures:
         """What it has done."""
         return Figures(
-            queued=len(self._held),
-            in_flight=self._held.in_flight,
+            queued=len(self._backlog.held),
+            in_flight=self._backlog.held.in_flight,
             delivered=self._delivered,
             redelivered=self._redelivered,
             acknowledged=self._acknowledged,
@@ -178,6 +151,10 @@ class Queue:
         self._extend(start, zip(sequences, ids, strict=True), end)
         return self._push()
 
+    def load_failed(self) -> None:
+        """Gives up a `Load` that could not be done; it is asked for again when it is needed."""
+        self._loading = False
+
     def trimmed(self, before: int, lost: int) -> tuple[Effect, ...]:
         """Forgets what was removed from the store: everything before a sequence.
 
@@ -185,12 +162,10 @@ class Queue:
             before: the first sequence that is still there.
             lost: how many notifications of this subscriber it had not acknowledged.
         """
-        if before <= self._through() and not lost:
+        if before <= self._backlog.through and not lost:
             return ()
-        self._held.remove_before(before)
-        self._known = max(self._known, before)
+        self._backlog.remove_before(before)
         self._lost += lost
-        self._beyond.drop_before(self._through())
         return (SaveCursor(), *self._push())
 
     # What comes from the subscriber.
@@ -202,9 +177,9 @@ class Queue:
         under way already, it is what there is.
         """
         self._attended = True
-        if len(self._held) < most and self._may_load():
+        if len(self._backlog.held) < most and self._may_load():
             return self._load()
-        return self._hand_out(islice(self._held, most))
+        return self._hand_out(islice(self._backlog.held, most))
 
     def connect(self, connection: int, window: int | None = None) -> tuple[Effect, ...]:
         """Pushes over a connection from now on, in place of the one before it.
@@ -216,7 +191,7 @@ class Queue:
         most = self._limits.in_flight_max
         replaced = self._connection
         assert connection != replaced
-        self._held.take_back()
+        self._backlog.held.take_back()
         self._connection = connection
         self._window = most if window is None else min(window, most)
         self._attended = True
@@ -226,14 +201,13 @@ class Queue:
     def disconnect(self, connection: int) -> None:
         """Takes back what was in flight over a connection, unless it was replaced already."""
         if connection == self._connection:
-            self._held.take_back()
+            self._backlog.held.take_back()
             self._connection = None
 
     def release(self) -> None:
         """Gives its memory back where nothing is connected; what it held is loaded again later."""
         if self._connection is None:
-            self._known = self._through()
-            self._held = _NOTHING_HELD
+            self._backlog.release()
             self._attended = False
 
     def ack(self, sequences: Collection[int]) -> tuple[Effect, ...]:
@@ -246,19 +220,12 @@ class Queue:
             AcknowledgementError: one was never delivered or is not in the queue, or there are too
                 many beyond the cursor.
         """
-        new = {sequence for sequence in sequences if self._is_open(sequence)}
-        if not new:
-            return ()
-        through = next((one for one, _ in self._held if one not in new), self._known)
-        later = [sequence for sequence in new if sequence >= through]
-        self._check_room(len(later), through)
-        self._acknowledged += sum(self._held.remove(sequence) for sequence in new)
-        if later and self._beyond is _NONE_BEYOND:
-            self._beyond = Beyond()
-        for sequence in later:
-            self._beyond.add(sequence)
-        self._beyond.drop_before(through)
-        return (SaveCursor(), *self._push())
+        for sequence in sequences:
+            self._check_delivered(sequence)
+        most = self._limits.acknowledgements_max
+        is_news, count = self._backlog.acknowledge(sequences, most)
+        self._acknowledged += count
+        return (SaveCursor(), *self._push()) if is_news else ()
 
     def ack_through(self, sequence: int) -> tuple[Effect, ...]:
         """Acknowledges every notification up to a sequence, and that one.
@@ -267,56 +234,39 @@ class Queue:
             AcknowledgementError: it was never delivered.
         """
         self._check_delivered(sequence)
-        if sequence < self._through():
+        if sequence < self._backlog.through:
             return ()
-        self._acknowledged += self._held.remove_before(sequence + 1)
-        self._known = max(self._known, sequence + 1)
-        self._beyond.drop_before(self._through())
+        self._acknowledged += self._backlog.remove_before(sequence + 1)
         return (SaveCursor(), *self._push())
 
     # How it works.
 
-    def _through(self) -> int:
-        first = self._held.first()
-        return self._known if first is None else first
-
     def _extend(self, start: int, items: Iterable[tuple[int, Sequence[str]]], end: int) -> None:
-        """Holds what is new of a range, as far as there is room."""
-        if not start <= self._known < end:
-            return
-        room = self._limits.held_max - len(self._held) if self._attended else 0
-        for sequence, ids in items:
-            if sequence < self._known or sequence in self._beyond:
-                continue
-            if room == 0:
-                end = sequence
-                break
-            if self._held is _NOTHING_HELD:
-                self._held = Held()
-            self._held.add(sequence, tuple(ids))
-            room -= 1
-        self._known = end
-        self._beyond.drop_before(self._through())
+        """Holds what is new of a range, where somebody receives."""
+        self._backlog.extend(start, items, end, self._room() if self._attended else 0)
+
+    def _room(self) -> int:
+        return self._limits.held_max - len(self._backlog.held)
 
     def _may_load(self) -> bool:
-        there = self._known < self._committed and len(self._held) < self._limits.held_max
-        return there and not self._loading
+        return self._backlog.known < self._committed and self._room() > 0 and not self._loading
 
     def _load(self) -> Load:
         self._loading = True
-        return Load(self._known, self._limits.held_max - len(self._held))
+        return Load(self._backlog.known, self._room())
 
     def _push(self) -> tuple[Effect, ...]:
         """Fills the window, and has the next ones read when none are left to send."""
         if self._connection is None:
             return ()
         effects: list[Effect] = []
-        sent = self._held.send(self._window - self._held.in_flight)
+        held = self._backlog.held
+        sent = held.send(self._window - held.in_flight)
         if sent:
             effects.append(Send(self._connection, self._hand_out(sent)))
         # Not for every little room: a load for each acknowledgement would cost too much.
-        roomy = len(self._held) <= self._limits.held_max // 2
-        if not self._held.waiting and roomy and self._may_load():
+        roomy = self._room() >= self._limits.held_max / 2
+        if not held.waiting and roomy and self._may_load():
             effects.append(self._load())
         return tuple(effects)
 
@@ -329,32 +279,7 @@ class Queue:
             self._handed_before = max(self._handed_before, given[-1].sequence + 1)
         return given
 
-    def _is_open(self, sequence: int) -> bool:
-        """Whether a notification that was delivered is not acknowledged yet."""
-        self._check_delivered(sequence)
-        if sequence in self._held:
-            return True
-        if sequence < self._through() or sequence in self._beyond:
-            return False
-        if sequence < self._known:
-            cursor = encode_cursor(sequence)
-            raise AcknowledgementError(f"{cursor} is not in the queue", cursor, "not_queued")
-        return True
-
     def _check_delivered(self, sequence: int) -> None:
         if sequence >= self._handed_before:
             cursor = encode_cursor(sequence)
             raise AcknowledgementError(f"{cursor} was never delivered", cursor, "not_delivered")
-
-    def _check_room(self, more: int, through: int) -> None:
-        """Refuses more acknowledgements beyond a cursor than there may be."""
-        most = self._limits.acknowledgements_max
-        if not more or len(self._beyond) + more <= most:
-            return
-        if self._beyond.count_from(through) + more > most:  # only here, as it looks at all
-            raise AcknowledgementError(
-                f"more than {most} acknowledgements beyond the first notification that is not "
-                f"acknowledged, {encode_cursor(through)}; acknowledge that one first",
-                encode_cursor(through),
-                "limit",
-            )

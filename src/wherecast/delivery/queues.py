@@ -1,7 +1,8 @@
 """The queues of all subscribers: what the pipeline tells goes to those whom it concerns.
 
 A batch costs what it notifies, not what there are subscribers: a queue that was told nothing since
-it was last looked at has missed nothing, and learns that when it is looked at again.
+it was last looked at has missed nothing, and learns that when it is looked at again. As a queue,
+they are not safe for several threads.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from wherecast.delivery.cursor import Cursor
 from wherecast.delivery.effects import Close, Effect
 from wherecast.delivery.held import Item
-from wherecast.delivery.queue import DEFAULT_QUEUE_LIMITS, Queue, QueueLimits
+from wherecast.delivery.limits import DEFAULT_QUEUE_LIMITS, QueueLimits
+from wherecast.delivery.queue import Queue
 
 UNREGISTERED = "the subscriber was unregistered"
 """Why a connection is closed when its subscriber is forgotten."""
@@ -116,6 +118,16 @@ class Queues:
             effects[name] = queue.committed(end)
             self._look_after(name, queue)
         return {name: todo for name, todo in effects.items() if todo}
+
+    def trimmed(self, before: int, lost: Mapping[str, int]) -> Effects:
+        """Forgets what was removed from the store, as `Queue.trimmed` says.
+
+        Args:
+            before: the first sequence that is still there.
+            lost: how many were not acknowledged, by subscriber. Others had nothing to lose.
+        """
+        names = lost.keys() & self._queues.keys()
+        return {name: self[name].trimmed(before, lost[name]) for name in names}
 
     def _break(self, at: int) -> None:
         """From what was told last to this place, nobody knows what was for whom."""

@@ -149,6 +149,6 @@ def test_a_released_queue_is_as_small_as_an_idle_one() -> None:
     assert queue.figures.queued == 100
     queue.release()
     fresh = Queue(Cursor(), 0)
-    assert queue._held is fresh._held
+    assert queue._backlog.held is fresh._backlog.held
     queue.committed(300)
     assert queue.take(1) == Load(0, LIMITS.held_max)

@@ -72,6 +72,12 @@ class TestPull:
         assert isinstance(queue.take(5), Load)
         assert taken(queue) == []
 
+    def test_a_load_that_failed_is_asked_for_again(self) -> None:
+        queue = Queue(Cursor(through=10), 50)
+        assert queue.take(5) == Load(10, 2000)
+        queue.load_failed()
+        assert queue.take(5) == Load(10, 2000)
+
     def test_news_may_come_in_any_order(self) -> None:
         queue = Queue(Cursor(), 0)
         queue.committed(50)

@@ -1,4 +1,4 @@
-from wherecast.delivery import Close, Cursor, Load, Notification, Queues, Send
+from wherecast.delivery import Close, Cursor, Load, Notification, Queues, SaveCursor, Send
 
 IDS = ("s1",)
 
@@ -81,6 +81,15 @@ def test_a_forgotten_subscriber_is_disconnected() -> None:
     assert queues.notified(0, 9, {"ana": [(1, IDS)]}) == {}
     queues.open("ana", Cursor(9))
     assert queues.forget("ana") == ()
+
+
+def test_what_was_removed_is_told_to_those_who_lost_something() -> None:
+    queues = Queues(0)
+    queues.open("ana", Cursor())
+    queues.connect("ana", 7)
+    queues.notified(0, 9, {"ana": [(1, IDS), (5, IDS)]})
+    assert queues.trimmed(4, {"ana": 1, "bo": 3}) == {"ana": (SaveCursor(),)}
+    assert queues["ana"].cursor == Cursor(5, lost=1)
 
 
 def test_a_replaced_connection_ends_without_harm() -> None:
