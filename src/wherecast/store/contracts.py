@@ -17,7 +17,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from wherecast.model import Schema, StoreError, Subscription
-from wherecast.store.blobs import Blobs
 from wherecast.store.position import Position
 from wherecast.store.records import (
     Accepted,
@@ -282,7 +281,6 @@ class Store(Protocol):
         batches: the record per batch.
         mailboxes: the notifications of committed batches.
         cursors: what was acknowledged.
-        snapshots: content-addressed blobs, for indexes.
     """
 
     log: Log
@@ -290,7 +288,6 @@ class Store(Protocol):
     batches: Batches
     mailboxes: Mailboxes
     cursors: Cursors
-    snapshots: Blobs
 
     def close(self) -> None:
         """Gives everything back; nothing can be called after it."""

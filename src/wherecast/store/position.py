@@ -1,5 +1,6 @@
 """Positions: how far a log was read, told per partition."""
 
+import json
 from collections.abc import Iterator, Mapping
 
 
@@ -44,6 +45,15 @@ class Position(Mapping[int, int]):
     def to_dict(self) -> dict[str, int]:
         """The position as JSON carries it."""
         return {str(partition): offset for partition, offset in self._offsets.items()}
+
+    def to_json(self) -> str:
+        """The position as text."""
+        return json.dumps(self.to_dict())
+
+    @classmethod
+    def from_json(cls, text: str) -> "Position":
+        """The position of what `to_json` wrote."""
+        return cls.from_dict(json.loads(text))
 
     @classmethod
     def from_dict(cls, given: Mapping[str, int]) -> "Position":

@@ -1,0 +1,146 @@
+"""The embedded log: one partition, in `log.db`.
+
+Concurrency: any number of threads. One process, the owner of the directory, appends; others read.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import apsw
+import pyarrow as pa
+
+from wherecast.store.change_batches import check_changes
+from wherecast.store.embedded.directory import Directory
+from wherecast.store.embedded.group_commit import GroupCommit
+from wherecast.store.embedded.log_reading import read_changes, read_entries
+from wherecast.store.embedded.log_tables import LAYOUT, SIZE, Marks, read_marks
+from wherecast.store.embedded.log_transaction import Append, Change, LogTransaction, recent_ids
+from wherecast.store.embedded.registry import EmbeddedRegistry
+from wherecast.store.position import Position
+from wherecast.store.publication_ids import hash_ids
+from wherecast.store.recent_ids import IdWindow, RecentIds
+from wherecast.store.records import Accepted, ChangeEntry, Entry, Publications, Receipt
+
+_TRIMMED_AT_ONCE = 1_000  # entries; whoever appends waits for so long
+
+
+class EmbeddedLog:
+    """Publications and changes on disk.
+
+    Attributes:
+        identity: a random word that no other log has.
+        registry: the projection of the changes.
+    """
+
+    def __init__(self, directory: Directory, window: IdWindow | None = None) -> None:
+        is_owner = directory.role == "owner"
+        self.identity = directory.identity
+        self._database = directory.database("log.db", LAYOUT, is_owner)
+        self.registry = EmbeddedRegistry(self._database)
+        self._group: GroupCommit[Append | Change, Receipt | Accepted] = GroupCommit(self._commit)
+        self._recent = RecentIds(window)
+        self._recent_end = 0  # the ids before this offset are in there
+        if is_owner:
+            with self._database.reading() as connection:
+                marks = read_marks(connection)
+                self._recent, self._recent_end = self._caught_up(connection, marks), marks.end
+
+    @property
+    def transactions(self) -> int:
+        """How many were committed since the log was opened; each is one sync."""
+        return self._database.transactions
+
+    @property
+    def waiting(self) -> int:
+        """How many calls wait for the next transaction."""
+        return self._group.waiting
+
+    def append(self, publications: Publications, at: int) -> Receipt:
+        """Appends publications that no recent one has the id of, at successive offsets."""
+        hashes = hash_ids(publications.envelopes.column("id"))
+        receipt = self._group.submit(Append(publications, hashes, at))
+        assert isinstance(receipt, Receipt)
+        return receipt
+
+    def change(self, changes: pa.RecordBatch, at: int) -> Accepted:
+        """Appends changes, all or none, and applies them to the registry."""
+        check_changes(changes)
+        accepted = self._group.submit(Change(changes, at))
+        assert isinstance(accepted, Accepted)
+        return accepted
+
+    def read(
+        self, partition: int, start: int, end: int, envelopes: bool = False
+    ) -> Iterator[Entry]:
+        """The entries that overlap a range of offsets, whole, in order."""
+        assert partition == 0, "an embedded log has one partition"
+        return read_entries(self._database, start, end, envelopes)
+
+    def changes(self, start: int, end: int) -> Iterator[ChangeEntry]:
+        """The entries that overlap a range of versions, whole, in order."""
+        return read_changes(self._database, start, end)
+
+    def starts(self) -> Position:
+        """The first offset that is still there."""
+        return Position({0: self._marks().start})
+
+    def ends(self) -> Position:
+        """The offset that the next publication gets."""
+        return Position({0: self._marks().end})
+
+    def changes_end(self) -> int:
+        """The version that the next change gets."""
+        return self._marks().version
+
+    def bytes(self) -> int:
+        """What the publications take."""
+        return self._marks().bytes
+
+    def trim(self, position: Position) -> None:
+        """Removes entries wholly before a position, some at a time."""
+        while True:
+            with self._database.transaction() as connection:
+                if not _trim_some(connection, position[0]):
+                    return
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._database.close()
+
+    def _marks(self) -> Marks:
+        with self._database.reading() as connection:
+            return read_marks(connection)
+
+    def _commit(self, items: Sequence[Append | Change]) -> list[Receipt | Accepted]:
+        """Adds items in one transaction. What is known in memory changes after the commit."""
+        with self._database.transaction() as connection:
+            marks = read_marks(connection)
+            recent = self._caught_up(connection, marks)
+            adding = LogTransaction(connection, self.identity, recent, marks)
+            results = [adding.add(item) for item in items]
+            adding.finish()
+        self._recent, self._recent_end = adding.recent, adding.marks.end
+        return results
+
+    def _caught_up(self, connection: apsw.Connection, marks: Marks) -> RecentIds:
+        """The ids that came lately, read anew where the file has more than memory knows."""
+        if marks.end == self._recent_end:
+            return self._recent
+        return recent_ids(connection, self._recent, self._recent_end, marks)
+
+
+def _trim_some(connection: apsw.Connection, before: int) -> bool:
+    """Removes the first entries that end before an offset; says whether there may be more."""
+    marks = read_marks(connection)
+    doomed: list[Any] = connection.execute(
+        f"""SELECT first, {SIZE} FROM entries WHERE first < ?1 AND first + count <= ?1
+            ORDER BY first LIMIT {_TRIMMED_AT_ONCE}""",
+        (before,),
+    ).fetchall()
+    if doomed:
+        connection.execute("DELETE FROM entries WHERE first <= ?", (doomed[-1][0],))
+        start = connection.execute("SELECT min(first) FROM entries").get
+        size = marks.bytes - sum(size for _, size in doomed)
+        replace(marks, start=marks.end if start is None else start, bytes=size).write(connection)
+    return len(doomed) == _TRIMMED_AT_ONCE

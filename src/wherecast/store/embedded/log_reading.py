@@ -1,0 +1,115 @@
+"""Entries and changes as they are read from `log.db`.
+
+Each page is read in a short transaction of its own; what was trimmed in between is left out.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import apsw
+
+from wherecast.model.errors import StoreError
+from wherecast.store.change_batches import unpack_changes
+from wherecast.store.embedded.database import Database
+from wherecast.store.embedded.entry_rows import Damage, entry_of, unsealed
+from wherecast.store.embedded.log_tables import read_marks
+from wherecast.store.position import Position
+from wherecast.store.records import ChangeEntry, Entry
+
+_PAGE_BYTES = 8 << 20
+
+# As bytes, since a damaged text could not be read at all.
+_ENTRIES = """SELECT first, count, at, crc, CAST(stream AS BLOB), CAST(rows AS BLOB),
+    CAST(attributes AS BLOB){envelopes} FROM entries
+    WHERE first >= ifnull((SELECT max(first) FROM entries WHERE first <= ?1), 0) AND first < ?2
+    ORDER BY first"""
+_CHANGES = """SELECT version, count, at, acts_from, CAST(batch AS BLOB) FROM changes
+    WHERE version >= ifnull((SELECT max(version) FROM changes WHERE version <= ?1), 0)
+    AND version < ?2 ORDER BY version"""
+
+
+def read_entries(database: Database, start: int, end: int, envelopes: bool) -> Iterator[Entry]:
+    """The entries that overlap a range of offsets, whole, in order."""
+    while start < end:
+        with database.reading() as connection:
+            page = _page(connection, start, end, envelopes)
+        if not page:
+            return
+        yield from page
+        start = page[-1].first + page[-1].count
+
+
+def read_changes(database: Database, start: int, end: int) -> Iterator[ChangeEntry]:
+    """The changes that overlap a range of versions, whole, in order.
+
+    Raises:
+        StoreError: one is damaged.
+    """
+    while start < end:
+        with database.reading() as connection:
+            rows = _some(connection.execute(_CHANGES, (start, end)))
+        for row in rows:
+            yield _change(row, database)
+        if not rows:
+            return
+        start = rows[-1][0] + rows[-1][1]
+
+
+def _change(row: Any, database: Database) -> ChangeEntry:
+    """The changes of a row: version, count, when accepted, from where they act, and the batch."""
+    version, _, at, acts_from, data = row
+    try:
+        changes = unpack_changes(unsealed(row[:4], data))
+    except (Damage, ValueError) as error:
+        what = f"change {version} is damaged: {error}"
+        raise StoreError(f"{database.path}: {what}") from error
+    return ChangeEntry(version, Position({0: acts_from}), at, changes)
+
+
+def _some(rows: Iterable[Any]) -> list[Any]:
+    """The first rows, some megabytes of them."""
+    some: list[Any] = []
+    size = 0
+    for row in rows:
+        some.append(row)
+        size += sum(len(part) for part in row if isinstance(part, bytes))
+        if size > _PAGE_BYTES:
+            break
+    return some
+
+
+def _page(connection: apsw.Connection, start: int, end: int, envelopes: bool) -> list[Entry]:
+    """The next entries, some megabytes of them, with one for each hole."""
+    marks = read_marks(connection)
+    start, end = max(start, marks.start), min(end, marks.end)
+    if start >= end:
+        return []
+    statement = _ENTRIES.format(envelopes=", CAST(envelopes AS BLOB)" if envelopes else "")
+    rows = _some(connection.execute(statement, (start, end)))
+    ends = [row[0] for row in rows[1:]]
+    if rows:
+        after = "SELECT min(first) FROM entries WHERE first > ?"
+        ends.append(connection.execute(after, (rows[-1][0],)).get or marks.end)
+    entries: list[Entry] = []
+    for row, row_end in zip(rows, ends, strict=True):
+        if start < row[0]:
+            entries.append(_damaged(start, row[0], "it is missing"))
+        entries.append(_entry(row, row_end, envelopes))
+        start = entries[-1].first + entries[-1].count
+    is_last = not rows or ends[-1] >= end
+    if is_last and start < end:
+        entries.append(_damaged(start, end, "it is missing"))
+    return entries
+
+
+def _entry(row: Any, end: int, envelopes: bool) -> Entry:
+    """The entry of a row, or of its damage up to where the next one begins."""
+    try:
+        return entry_of(row, envelopes)
+    except Damage as damage:
+        return _damaged(row[0], end, str(damage))
+
+
+def _damaged(first: int, end: int, what: str) -> Entry:
+    which = f"publication {first}" if end == first + 1 else f"publications {first} to {end - 1}"
+    return Entry(0, first, end - first, "", 0, b"", damage=f"the entry of {which}: {what}")

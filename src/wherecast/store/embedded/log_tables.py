@@ -1,0 +1,83 @@
+"""The tables of `log.db`, and where its publications and changes begin and end."""
+
+import struct
+import zlib
+from dataclasses import astuple, dataclass
+
+import apsw
+
+from wherecast.store.embedded.database import Layout
+
+LAYOUT = Layout(
+    version=1,
+    tables="""
+    CREATE TABLE entries (
+        first INTEGER PRIMARY KEY, count INTEGER NOT NULL, at INTEGER NOT NULL,
+        crc INTEGER NOT NULL, stream TEXT NOT NULL, ids BLOB NOT NULL, rows BLOB,
+        attributes BLOB NOT NULL, envelopes BLOB
+    ) STRICT;
+    CREATE TABLE changes (
+        version INTEGER PRIMARY KEY, count INTEGER NOT NULL, at INTEGER NOT NULL,
+        acts_from INTEGER NOT NULL, batch BLOB NOT NULL
+    ) STRICT;
+    CREATE TABLE marks (
+        one INTEGER PRIMARY KEY, start INTEGER NOT NULL, end INTEGER NOT NULL,
+        version INTEGER NOT NULL, bytes INTEGER NOT NULL, crc INTEGER NOT NULL
+    ) STRICT;
+    CREATE TABLE streams (name TEXT PRIMARY KEY, schema TEXT NOT NULL) STRICT, WITHOUT ROWID;
+    CREATE TABLE subscribers (name TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+    CREATE TABLE subscriptions (
+        subscriber TEXT NOT NULL, id TEXT NOT NULL, stream TEXT NOT NULL, filter TEXT NOT NULL,
+        at INTEGER NOT NULL, PRIMARY KEY (subscriber, id)
+    ) STRICT, WITHOUT ROWID;
+    """,
+)
+
+SIZE = "length(ids) + ifnull(length(rows), 0) + length(attributes) + ifnull(length(envelopes), 0)"
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """Where publications and changes begin and end.
+
+    Attributes:
+        start: the first offset that is still there.
+        end: the offset that the next publication gets.
+        version: that the next change gets.
+        bytes: what the publications take.
+    """
+
+    start: int = 0
+    end: int = 0
+    version: int = 0
+    bytes: int = 0
+
+    def write(self, connection: apsw.Connection) -> None:
+        """Puts the marks in the place of those that are there."""
+        row = (*astuple(self), _crc(self))
+        connection.execute("INSERT OR REPLACE INTO marks VALUES (1, ?, ?, ?, ?, ?)", row)
+
+
+def read_marks(connection: apsw.Connection) -> Marks:
+    """The marks; they are counted anew where they are damaged."""
+    row = connection.execute("SELECT start, end, version, bytes, crc FROM marks").fetchone()
+    if row is None:
+        return Marks()
+    marks = Marks(*row[:4])
+    return marks if row[4] == _crc(marks) else _counted(connection)
+
+
+def _counted(connection: apsw.Connection) -> Marks:
+    """The marks as the tables tell them."""
+    start, end, size = connection.execute(
+        f"SELECT min(first), max(first + count), sum({SIZE}) FROM entries"
+    ).get
+    version, acts_from = connection.execute(
+        "SELECT max(version + count), max(acts_from) FROM changes"
+    ).get
+    end = max(end or 0, acts_from or 0)
+    return Marks(end if start is None else start, end, version or 0, size or 0)
+
+
+def _crc(marks: Marks) -> int:
+    return zlib.crc32(struct.pack("<qqqq", *astuple(marks)))

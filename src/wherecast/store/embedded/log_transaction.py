@@ -1,0 +1,154 @@
+"""One transaction of the log: publications and changes are added to it in turn.
+
+Concurrency: one thread at a time, within a transaction of the database. Nothing outside it is
+changed: whoever commits takes over `recent` and `marks`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import apsw
+import numpy as np
+import pyarrow as pa
+
+from wherecast.store.change_batches import pack_changes
+from wherecast.store.embedded.entry_rows import Damage, entry_row, envelopes_of, ids_of, sealed
+from wherecast.store.embedded.log_tables import Marks
+from wherecast.store.embedded.registry import project
+from wherecast.store.position import Position
+from wherecast.store.publication_ids import Hashes
+from wherecast.store.recent_ids import RecentIds
+from wherecast.store.records import Accepted, Publications, Receipt
+from wherecast.store.sifting import Known, sift
+
+_CHANGES_MAX = 65_536  # in one row
+_ENTRIES_AT_ONCE = 4_096
+_INSERT = "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_BEFORE = """SELECT first, count, at, ids, envelopes FROM entries
+    WHERE first <= ? ORDER BY first DESC LIMIT 1"""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Append:
+    """Publications that wait to be appended, with the hashes of their ids."""
+
+    publications: Publications
+    hashes: Hashes
+    at: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Change:
+    """Changes that wait to be appended."""
+
+    changes: pa.RecordBatch
+    at: int
+
+
+class LogTransaction:
+    """What is added to the log in one transaction.
+
+    Attributes:
+        identity: of the log.
+        recent: the ids that came lately, those of this transaction included.
+        marks: where the log ends.
+    """
+
+    def __init__(
+        self, connection: apsw.Connection, identity: str, recent: RecentIds, marks: Marks
+    ) -> None:
+        self.identity = identity
+        self.recent = recent
+        self.marks = self._found = marks
+        self._connection = connection
+
+    def add(self, item: Append | Change) -> Receipt | Accepted:
+        """Adds what waits, and says what became of it."""
+        return self._append(item) if isinstance(item, Append) else self._change(item)
+
+    def finish(self) -> None:
+        """Writes the marks; the last step before the commit."""
+        if self.marks != self._found:
+            self.marks.write(self._connection)
+
+    @property
+    def end(self) -> int:
+        """The place that the next publication gets: with one partition, its offset."""
+        return self.marks.end
+
+    def known(self, places: Sequence[int]) -> Mapping[int, Known]:
+        """What is known of publications, by place."""
+        found: dict[int, Known] = {}
+        wanted = sorted(set(places), reverse=True)
+        while wanted and (row := self._connection.execute(_BEFORE, (wanted[0],)).fetchone()):
+            first, count = row[0], row[1]
+            inside = [place for place in wanted if first <= place]
+            wanted = wanted[len(inside) :]
+            try:
+                stored, envelopes = ids_of(row[:3], row[3]), envelopes_of(row[:3], row[4])
+            except Damage:
+                continue
+            ids = envelopes.column("id")
+            for place in inside:
+                if (number := place - first) < count:
+                    digest = int(stored.digests[number])
+                    found[place] = Known(ids[number].as_py(), digest, row[2])
+        return found
+
+    def place_of(self, partition: int, offset: int) -> int | None:
+        """The place of an offset; None where it was not given out yet."""
+        return offset if partition == 0 and offset < self.marks.end else None
+
+    def _append(self, item: Append) -> Receipt:
+        sifted = sift(item.publications, item.hashes, item.at, self)
+        offsets = np.full(len(item.hashes), -1, np.int64)
+        if count := len(sifted.rows):
+            first = self.marks.end
+            offsets[sifted.rows] = np.arange(first, first + count)
+            row = entry_row(first, item.at, item.publications, item.hashes, sifted.rows)
+            self._connection.execute(_INSERT, row)
+            size = sum(len(part) for part in row[5:] if part is not None)
+            self.marks = replace(self.marks, end=first + count, bytes=self.marks.bytes + size)
+            places = np.arange(first, first + count)
+            self.recent = self.recent.adding(item.hashes[sifted.rows], places, item.at)
+        return Receipt(0, offsets, sifted.duplicates, sifted.conflicts)
+
+    def _change(self, item: Change) -> Accepted:
+        accepted = Accepted(self.marks.version, Position({0: self.marks.end}))
+        for start in range(0, item.changes.num_rows, _CHANGES_MAX):
+            part = item.changes.slice(start, _CHANGES_MAX)
+            head = (self.marks.version, part.num_rows, item.at, self.marks.end)
+            row = (*head, sealed(head, pack_changes(part)))
+            self._connection.execute("INSERT INTO changes VALUES (?, ?, ?, ?, ?)", row)
+            self.marks = replace(self.marks, version=self.marks.version + part.num_rows)
+        project(self._connection, item.changes, item.at)
+        return accepted
+
+
+def recent_ids(
+    connection: apsw.Connection, known: RecentIds, start: int, marks: Marks
+) -> RecentIds:
+    """The ids that are known, and those of the entries from an offset on."""
+    start = max(start, marks.start, marks.end - known.window.publications)
+    newest = connection.execute("SELECT max(at) FROM entries WHERE first >= ?", (start,)).get
+    rows = connection.execute(
+        """SELECT first, count, at, ids FROM entries
+           WHERE first >= ? AND at > ? AND length(ids) > 8 * count + 4 ORDER BY first""",
+        (start, (newest or 0) - known.window.age_us),
+    )
+    pending: list[tuple[Hashes, int, int]] = []
+    for first, count, at, data in rows:
+        try:
+            pending.append((ids_of((first, count, at), data).hashes, first, at))
+        except Damage:
+            continue
+        if len(pending) == _ENTRIES_AT_ONCE:
+            known, pending = _adding(known, pending), []
+    return _adding(known, pending) if pending else known
+
+
+def _adding(known: RecentIds, entries: Sequence[tuple[Hashes, int, int]]) -> RecentIds:
+    """The ids that are known, and those of some entries: hashes, first offset, when accepted."""
+    hashes = np.concatenate([hashes for hashes, _, _ in entries])
+    places = np.concatenate([np.arange(first, first + len(one)) for one, first, _ in entries])
+    return known.adding(hashes, places, max(at for _, _, at in entries))

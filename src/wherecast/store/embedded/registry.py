@@ -1,0 +1,115 @@
+"""The registry as tables of `log.db`, written in the transaction of each change.
+
+Concurrency: any number of threads and processes; each call sees one state.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import apsw
+import pyarrow as pa
+
+from wherecast.model import Schema, Subscription
+from wherecast.store.change_batches import runs_of
+from wherecast.store.embedded.database import Database
+from wherecast.store.embedded.log_tables import read_marks
+from wherecast.store.projection import subscription_of
+from wherecast.store.records import ChangeKind
+
+_REGISTER = "INSERT OR IGNORE INTO subscribers VALUES (?)"
+_STATEMENTS: Mapping[ChangeKind, tuple[str, str, tuple[str, ...]]] = {
+    # before it per subscriber, for each change, with these fields
+    "stream": ("", "INSERT OR REPLACE INTO streams VALUES (?, ?)", ("stream", "text")),
+    "subscriber": ("", _REGISTER, ("subscriber",)),
+    "forget": (
+        "DELETE FROM subscriptions WHERE subscriber = ?",
+        "DELETE FROM subscribers WHERE name = ?",
+        ("subscriber",),
+    ),
+    "subscribe": (
+        _REGISTER,
+        "INSERT OR REPLACE INTO subscriptions VALUES (?, ?, ?, ?, ?)",
+        ("subscriber", "id", "stream", "text"),
+    ),
+    "unsubscribe": (
+        "",
+        "DELETE FROM subscriptions WHERE subscriber = ? AND id = ?",
+        ("subscriber", "id"),
+    ),
+}
+
+
+def project(connection: apsw.Connection, changes: pa.RecordBatch, at: int) -> None:
+    """Applies a batch of `CHANGES` to the tables, within a transaction."""
+    for kind, run in runs_of(changes):
+        before, statement, names = _STATEMENTS[kind]
+        if before:
+            subscribers = run.column("subscriber").unique().to_pylist()
+            connection.executemany(before, ((name,) for name in subscribers))
+        columns = [run.column(name).to_pylist() for name in names]
+        if kind == "subscribe":
+            columns.append([at] * run.num_rows)
+        connection.executemany(statement, zip(*columns, strict=True))
+
+
+class EmbeddedRegistry:
+    """The tables that `project` writes."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._streams: tuple[int, Mapping[str, Schema]] = (-1, {})
+        self._counts: tuple[int, dict[str, int]] = (-1, {})
+
+    def streams(self) -> Mapping[str, Schema]:
+        """The streams and their schemas."""
+        with self._database.reading() as connection:
+            version = read_marks(connection).version
+            known, streams = self._streams
+            if known == version:
+                return streams
+            rows: list[Any] = connection.execute("SELECT name, schema FROM streams").fetchall()
+        streams = MappingProxyType({name: Schema.from_json(text) for name, text in rows})
+        self._streams = (version, streams)
+        return streams
+
+    def has_subscriber(self, name: str) -> bool:
+        """Whether a subscriber is registered."""
+        return bool(self._all("SELECT 1 FROM subscribers WHERE name = ?", name))
+
+    def subscribers(self, after: str = "", limit: int = 1000) -> list[str]:
+        """The next registered subscribers in the order of their names."""
+        page = "SELECT name FROM subscribers WHERE name > ? ORDER BY name LIMIT ?"
+        return [name for (name,) in self._all(page, after, limit)]
+
+    def subscription(self, subscriber: str, id: str) -> Subscription | None:
+        """A subscription, if it is there."""
+        one = "SELECT stream, filter, at FROM subscriptions WHERE subscriber = ? AND id = ?"
+        found = self._all(one, subscriber, id)
+        return subscription_of(subscriber, id, found[0]) if found else None
+
+    def subscriptions(
+        self, subscriber: str, after: str = "", limit: int = 1000
+    ) -> list[Subscription]:
+        """The next subscriptions of a subscriber in the order of their ids."""
+        page = """SELECT id, stream, filter, at FROM subscriptions
+            WHERE subscriber = ? AND id > ? ORDER BY id LIMIT ?"""
+        rows = self._all(page, subscriber, after, limit)
+        return [subscription_of(subscriber, id, (*held,)) for id, *held in rows]
+
+    def counts(self) -> dict[str, int]:
+        """How many `streams`, `subscribers` and `subscriptions` there are."""
+        with self._database.reading() as connection:
+            version = read_marks(connection).version
+            known, counts = self._counts
+            if known != version:
+                counts = {
+                    table: connection.execute(f"SELECT count(*) FROM {table}").get
+                    for table in ("streams", "subscribers", "subscriptions")
+                }
+                self._counts = (version, counts)
+        return dict(counts)
+
+    def _all(self, statement: str, *values: str | int) -> list[tuple[Any, ...]]:
+        with self._database.reading() as connection:
+            return connection.execute(statement, values).fetchall()

@@ -1,0 +1,55 @@
+"""The embedded store: a directory, opened in a role."""
+
+from contextlib import ExitStack
+from pathlib import Path
+
+from wherecast.store.contracts import Batches, Cursors, Log, Mailboxes, Registry
+from wherecast.store.embedded.batch_tables import LAYOUT
+from wherecast.store.embedded.batches import EmbeddedBatches
+from wherecast.store.embedded.cursors import EmbeddedCursors
+from wherecast.store.embedded.directory import Directory, Role
+from wherecast.store.embedded.log import EmbeddedLog
+from wherecast.store.embedded.mailboxes import EmbeddedMailboxes
+from wherecast.store.embedded.segment_rows import SegmentRows
+from wherecast.store.segment_files import SegmentFiles
+
+
+class EmbeddedStore:
+    """A store in a directory.
+
+    Args:
+        path: the directory.
+        role: what this process does in it.
+        runs_pipeline: whether an owner matches, too: otherwise another process does.
+
+    Raises:
+        ConfigError: the directory cannot be made, read or written, or is no store.
+        StoreError: it is in use, damaged, or written by a newer version.
+    """
+
+    def __init__(self, path: str | Path, role: Role = "owner", runs_pipeline: bool = True) -> None:
+        with ExitStack() as opened:
+            directory = Directory(path, role)
+            opened.callback(directory.close)
+            log = EmbeddedLog(directory)
+            opened.callback(log.close)
+            is_pipeline = role == "pipeline" or (role == "owner" and runs_pipeline)
+            if role == "owner" and not is_pipeline:  # makes the file, for the others to find
+                directory.database("batches.db", LAYOUT, True).close()
+            database = directory.database("batches.db", LAYOUT, is_pipeline)
+            opened.callback(database.close)
+            segments = SegmentRows(database, SegmentFiles(directory.segments))
+            batches = EmbeddedBatches(directory, database, segments)
+            opened.callback(batches.close)
+            cursors = EmbeddedCursors(directory)
+            opened.callback(cursors.close)
+            self.log: Log = log
+            self.registry: Registry = log.registry
+            self.batches: Batches = batches
+            self.mailboxes: Mailboxes = EmbeddedMailboxes(database, segments)
+            self.cursors: Cursors = cursors
+            self._opened = opened.pop_all()
+
+    def close(self) -> None:
+        """Gives everything back; nothing can be called after it."""
+        self._opened.close()

@@ -1,0 +1,218 @@
+"""The log in memory, with any number of partitions.
+
+Concurrency: one lock for everything. Appends go to the partitions in turn, a call to one of them.
+"""
+
+import secrets
+import threading
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from wherecast.language.vectors import array_of
+from wherecast.store.change_batches import check_changes
+from wherecast.store.memory.registry import MemoryRegistry
+from wherecast.store.position import Position
+from wherecast.store.publication_ids import hash_ids
+from wherecast.store.recent_ids import IdWindow, RecentIds
+from wherecast.store.records import Accepted, ChangeEntry, Entry, Publications, Receipt
+from wherecast.store.sifting import Known, sift
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Kept:
+    """An entry with what the check of ids needs.
+
+    Attributes:
+        entry: with its envelopes.
+        place: of its first publication among those of all partitions.
+        digests: of its publications; uint64, shape (entry.count,).
+    """
+
+    entry: Entry
+    place: int
+    digests: npt.NDArray[np.uint64]
+
+    @property
+    def end(self) -> int:
+        return self.entry.first + self.entry.count
+
+    @property
+    def bytes(self) -> int:
+        envelopes = self.entry.envelopes
+        assert envelopes is not None
+        return len(self.entry.attributes) + int(envelopes.nbytes)
+
+
+class MemoryLog:
+    """Publications and changes that end with the process.
+
+    Attributes:
+        identity: a random word that no other log has.
+        registry: the projection of the changes.
+    """
+
+    def __init__(self, partitions: int = 1, window: IdWindow | None = None) -> None:
+        self.identity = secrets.token_hex(8)
+        self.registry = MemoryRegistry()
+        self._lock = threading.Lock()
+        self._partitions: list[list[_Kept]] = [[] for _ in range(partitions)]
+        self._starts = [0] * partitions
+        self._ends = [0] * partitions
+        self._next = 0
+        self._changes: list[ChangeEntry] = []
+        self._past = _Past(self.identity, RecentIds(window), self._partitions, self._ends)
+        self._bytes = 0
+
+    def append(self, publications: Publications, at: int) -> Receipt:
+        """Appends publications that no recent one has the id of, at successive offsets."""
+        hashes = hash_ids(publications.envelopes.column("id"))
+        with self._lock:
+            sifted = sift(publications, hashes, at, self._past)
+            partition = self._next
+            first = self._ends[partition]
+            offsets = np.full(len(hashes), -1, np.int64)
+            if count := len(sifted.rows):
+                offsets[sifted.rows] = np.arange(first, first + count)
+                kept = self._kept(publications, sifted.rows, at)
+                self._past.add(kept, hashes[sifted.rows])
+                self._ends[partition] = kept.end
+                self._next = (partition + 1) % len(self._partitions)
+                self._bytes += kept.bytes
+        return Receipt(partition, offsets, sifted.duplicates, sifted.conflicts)
+
+    def change(self, changes: pa.RecordBatch, at: int) -> Accepted:
+        """Appends changes, all or none, and applies them to the registry."""
+        check_changes(changes)
+        with self._lock:
+            accepted = Accepted(self.registry.version, self._position(self._ends))
+            self.registry.apply(changes, at)
+            self._changes.append(ChangeEntry(accepted.version, accepted.acts_from, at, changes))
+        return accepted
+
+    def read(
+        self, partition: int, start: int, end: int, envelopes: bool = False
+    ) -> Iterator[Entry]:
+        """The entries that overlap a range of offsets, whole, in order."""
+        with self._lock:
+            kept = self._partitions[partition]
+            begin = bisect_right(kept, start, key=lambda one: one.end)
+            stop = bisect_right(kept, end - 1, key=lambda one: one.entry.first)
+            entries = [one.entry for one in kept[begin:stop]]
+        for entry in entries:
+            yield entry if envelopes else replace(entry, envelopes=None)
+
+    def changes(self, start: int, end: int) -> Iterator[ChangeEntry]:
+        """The entries that overlap a range of versions, whole, in order."""
+        with self._lock:
+            entries = list(self._changes)
+        for entry in entries:
+            if entry.version < end and start < entry.version + entry.changes.num_rows:
+                yield entry
+
+    def starts(self) -> Position:
+        """The first offset of each partition that is still there."""
+        with self._lock:
+            return self._position(self._starts)
+
+    def ends(self) -> Position:
+        """The offset that the next publication of each partition gets."""
+        with self._lock:
+            return self._position(self._ends)
+
+    def changes_end(self) -> int:
+        """The version that the next change gets."""
+        return self.registry.version
+
+    def trim(self, position: Position) -> None:
+        """Removes entries wholly before a position."""
+        with self._lock:
+            for partition, kept in enumerate(self._partitions):
+                gone = bisect_right(kept, position[partition], key=lambda one: one.end)
+                self._bytes -= sum(one.bytes for one in kept[:gone])
+                del kept[:gone]
+                self._starts[partition] = kept[0].entry.first if kept else self._ends[partition]
+            self._past.forget_trimmed()
+
+    def bytes(self) -> int:
+        """What the publications take."""
+        return self._bytes
+
+    def _kept(self, publications: Publications, rows: npt.NDArray[np.int32], at: int) -> _Kept:
+        """The entry of the rows that are new, at the end of the partition whose turn it is."""
+        is_whole = len(rows) == publications.envelopes.num_rows
+        envelopes = publications.envelopes
+        entry = Entry(
+            self._next,
+            self._ends[self._next],
+            len(rows),
+            publications.stream,
+            at,
+            publications.attributes,
+            None if is_whole else rows,
+            envelopes if is_whole else envelopes.take(array_of(rows)),
+        )
+        return _Kept(entry, self._past.end, publications.digests[rows])
+
+    def _position(self, offsets: Sequence[int]) -> Position:
+        return Position(dict(enumerate(offsets)))
+
+
+class _Past:
+    """The entries of all partitions in the order accepted, for the check of ids."""
+
+    def __init__(
+        self,
+        identity: str,
+        recent: RecentIds,
+        partitions: Sequence[list[_Kept]],
+        ends: Sequence[int],
+    ) -> None:
+        self.identity = identity
+        self.recent = recent
+        self.end = 0
+        self._partitions = partitions
+        self._ends = ends
+        self._order: list[_Kept] = []
+
+    def add(self, kept: _Kept, hashes: npt.NDArray[np.uint64]) -> None:
+        """Takes in an entry, with the hashes of its ids."""
+        places = np.arange(kept.place, kept.place + kept.entry.count)
+        self.recent = self.recent.adding(hashes, places, kept.entry.accepted_at)
+        self._partitions[kept.entry.partition].append(kept)
+        self._order.append(kept)
+        self.end = kept.place + kept.entry.count
+
+    def forget_trimmed(self) -> None:
+        """Forgets what the partitions do not have any more."""
+        self._order = sorted(
+            (kept for partition in self._partitions for kept in partition),
+            key=lambda kept: kept.place,
+        )
+
+    def known(self, places: Sequence[int]) -> Mapping[int, Known]:
+        """What is known of publications, by place."""
+        found = {}
+        for place in places:
+            number = bisect_right(self._order, place, key=lambda kept: kept.place) - 1
+            kept = self._order[number] if number >= 0 else None
+            if kept is not None and place < kept.place + kept.entry.count:
+                row = place - kept.place
+                assert kept.entry.envelopes is not None
+                id = kept.entry.envelopes.column("id")[row].as_py()
+                found[place] = Known(id, int(kept.digests[row]), kept.entry.accepted_at)
+        return found
+
+    def place_of(self, partition: int, offset: int) -> int | None:
+        """The place of an offset, -1 where it is gone; None where it was not given out yet."""
+        if partition >= len(self._partitions) or offset >= self._ends[partition]:
+            return None
+        kept = self._partitions[partition]
+        number = bisect_right(kept, offset, key=lambda one: one.end)
+        if number == len(kept) or offset < kept[number].entry.first:
+            return -1
+        return kept[number].place + offset - kept[number].entry.first

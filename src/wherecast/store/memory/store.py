@@ -1,0 +1,27 @@
+"""The store in memory."""
+
+from wherecast.store.contracts import Batches, Cursors, Log, Mailboxes, Registry
+from wherecast.store.memory.batches import MemoryBatches
+from wherecast.store.memory.committed import Committed
+from wherecast.store.memory.cursors import MemoryCursors
+from wherecast.store.memory.log import MemoryLog
+from wherecast.store.memory.mailboxes import MemoryMailboxes
+
+
+class MemoryStore:
+    """A store that is gone with its process.
+
+    Args:
+        partitions: of its log.
+    """
+
+    def __init__(self, partitions: int = 1) -> None:
+        log, committed = MemoryLog(partitions), Committed()
+        self.log: Log = log
+        self.registry: Registry = log.registry
+        self.batches: Batches = MemoryBatches(committed)
+        self.mailboxes: Mailboxes = MemoryMailboxes(committed)
+        self.cursors: Cursors = MemoryCursors()
+
+    def close(self) -> None:
+        """Does nothing: there is nothing to give back."""

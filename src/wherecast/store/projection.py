@@ -1,0 +1,132 @@
+"""The registry as changes make it: a plain projection of the log, at any version.
+
+Concurrency: one thread at a time.
+"""
+
+from bisect import bisect_right
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+
+import pyarrow as pa
+
+from wherecast.model import Schema, Subscription
+from wherecast.store.change_batches import runs_of
+from wherecast.store.contracts import Log
+
+_Held = tuple[str, str, int]  # stream, filter, when it was accepted
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def replay(log: Log, version: int) -> "Projection":
+    """The registry as it was before a version.
+
+    Raises:
+        StoreError: a change is damaged.
+    """
+    projection = Projection()
+    for entry in log.changes(0, version):
+        projection.apply(entry.changes.slice(0, version - entry.version), entry.at)
+    return projection
+
+
+def subscription_of(subscriber: str, id: str, held: _Held) -> Subscription:
+    """The subscription of what a registry holds: stream, filter and microseconds."""
+    stream, text, at = held
+    return Subscription(id, text, subscriber, stream, _EPOCH + timedelta(microseconds=at))
+
+
+class Projection:
+    """Streams, subscribers and subscriptions after some changes; empty before the first.
+
+    Attributes:
+        version: how many changes were applied.
+    """
+
+    def __init__(self) -> None:
+        self.version = 0
+        self._streams: dict[str, Schema] = {}
+        self._held: dict[str, dict[str, _Held]] = {}  # subscriber → id
+        self._sorted: dict[str | None, list[str]] = {}  # ids of a subscriber; None: the subscribers
+
+    def apply(self, changes: pa.RecordBatch, at: int) -> None:
+        """Applies a batch of `CHANGES` that was accepted at a time."""
+        for kind, run in runs_of(changes):
+            columns = [run.column(name).to_pylist() for name in run.schema.names[1:]]
+            for stream, subscriber, id, text in zip(*columns, strict=True):
+                if kind == "stream":
+                    self._streams[stream] = Schema.from_json(text)
+                elif kind == "subscriber":
+                    self._register(subscriber)
+                elif kind == "forget":
+                    self._forget(subscriber)
+                elif kind == "subscribe":
+                    self._subscribe(subscriber, id, (stream, text, at))
+                else:
+                    self._unsubscribe(subscriber, id)
+        self.version += changes.num_rows
+
+    def streams(self) -> Mapping[str, Schema]:
+        """The streams and their schemas."""
+        return dict(self._streams)
+
+    def has_subscriber(self, name: str) -> bool:
+        """Whether a subscriber is registered."""
+        return name in self._held
+
+    def subscribers(self, after: str = "", limit: int = 1000) -> list[str]:
+        """The next registered subscribers in the order of their names."""
+        return self._page(None, self._held, after, limit)
+
+    def subscription(self, subscriber: str, id: str) -> Subscription | None:
+        """A subscription, if it is there."""
+        held = self._held.get(subscriber, {}).get(id)
+        return None if held is None else subscription_of(subscriber, id, held)
+
+    def subscriptions(
+        self, subscriber: str, after: str = "", limit: int = 1000
+    ) -> list[Subscription]:
+        """The next subscriptions of a subscriber in the order of their ids."""
+        held = self._held.get(subscriber, {})
+        page = self._page(subscriber, held, after, limit)
+        return [subscription_of(subscriber, id, held[id]) for id in page]
+
+    def counts(self) -> dict[str, int]:
+        """How many `streams`, `subscribers` and `subscriptions` there are."""
+        subscriptions = sum(map(len, self._held.values()))
+        return {
+            "streams": len(self._streams),
+            "subscribers": len(self._held),
+            "subscriptions": subscriptions,
+        }
+
+    def _register(self, subscriber: str) -> dict[str, _Held]:
+        if subscriber not in self._held:
+            self._held[subscriber] = {}
+            self._sorted.pop(None, None)
+        return self._held[subscriber]
+
+    def _forget(self, subscriber: str) -> None:
+        if self._held.pop(subscriber, None) is not None:
+            self._sorted.pop(subscriber, None)
+            self._sorted.pop(None, None)
+
+    def _subscribe(self, subscriber: str, id: str, held: _Held) -> None:
+        ids = self._register(subscriber)
+        if id not in ids:
+            self._sorted.pop(subscriber, None)
+        ids[id] = held
+
+    def _unsubscribe(self, subscriber: str, id: str) -> None:
+        if self._held.get(subscriber, {}).pop(id, None) is not None:
+            self._sorted.pop(subscriber, None)
+
+    def _page(
+        self, of: str | None, names: Mapping[str, object], after: str, limit: int
+    ) -> list[str]:
+        """The next names; they are sorted when they are first asked for."""
+        if not names:
+            return []
+        if of not in self._sorted:
+            self._sorted[of] = sorted(names)
+        start = bisect_right(self._sorted[of], after)
+        return self._sorted[of][start : start + limit]
