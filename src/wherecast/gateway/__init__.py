@@ -1,0 +1,1 @@
+"""Between clients and a store: publications in, notifications out."""

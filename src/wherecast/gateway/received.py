@@ -1,0 +1,145 @@
+"""Publications on their way out: read from the log for those that get them.
+
+Concurrency: any number of threads; what two threads need at once may be read twice.
+"""
+
+from bisect import bisect_right, insort
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from threading import Lock
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from wherecast.columns.encoded import decode_batch
+from wherecast.columns.schema import is_open_field
+from wherecast.language.vectors import array_of
+from wherecast.model import Publication, Schema
+from wherecast.model.times import EPOCH
+from wherecast.store.contracts import Log
+from wherecast.store.records import Entry
+
+_ENTRIES_MAX = 64  # kept; a subscriber reads what was published a moment ago
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Opened:
+    """An entry of the log with its rows."""
+
+    entry: Entry
+    rows: pa.RecordBatch
+
+    def covers(self, offset: int) -> bool:
+        return self.entry.first <= offset < self.entry.first + self.entry.count
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A publication as its receivers get it."""
+
+    stream: str
+    offset: int
+    publication: Publication
+
+
+class Shelf:
+    """Publications of a log by their places, the recent ones kept at hand.
+
+    Args:
+        log: where they are.
+        schemas: gives the schemas of all streams.
+        name: gives the id of a publication that was sent without one.
+    """
+
+    def __init__(
+        self,
+        log: Log,
+        schemas: Callable[[], Mapping[str, Schema]],
+        name: Callable[[int, int], str],
+    ) -> None:
+        self._log = log
+        self._schemas = schemas
+        self._name = name
+        self._lock = Lock()
+        self._kept: OrderedDict[tuple[int, int], _Opened] = OrderedDict()
+        self._firsts: dict[int, list[int]] = {}
+
+    def get(self, partition: int, offsets: Sequence[int]) -> list[Received | None]:
+        """The publications at ascending offsets of a partition; None for one that is damaged."""
+        found: list[Received | None] = []
+        place = 0
+        while place < len(offsets):
+            opened = self._opened(partition, offsets[place])
+            own = [o for o in offsets[place:] if opened is not None and opened.covers(o)]
+            if opened is None or not own:
+                found.append(None)
+                place += 1
+            else:
+                found.extend(self._received(opened, own))
+                place += len(own)
+        return found
+
+    def _opened(self, partition: int, offset: int) -> _Opened | None:
+        """The entry that has an offset; None where it cannot be read."""
+        with self._lock:
+            firsts = self._firsts.get(partition, [])
+            at = bisect_right(firsts, offset) - 1
+            if at >= 0:
+                key = partition, firsts[at]
+                if self._kept[key].covers(offset):
+                    self._kept.move_to_end(key)
+                    return self._kept[key]
+        for entry in self._log.read(partition, offset, offset + 1, envelopes=True):
+            schema = self._schemas().get(entry.stream)
+            if entry.damage is None and schema is not None:
+                return self._keep(_Opened(entry, decode_batch(entry.attributes, schema)))
+        return None
+
+    def _keep(self, opened: _Opened) -> _Opened:
+        key = opened.entry.partition, opened.entry.first
+        with self._lock:
+            if key not in self._kept:
+                self._kept[key] = opened
+                insort(self._firsts.setdefault(key[0], []), key[1])
+            if len(self._kept) > _ENTRIES_MAX:
+                (partition, first), _ = self._kept.popitem(last=False)
+                self._firsts[partition].remove(first)
+        return opened
+
+    def _received(self, opened: _Opened, offsets: Sequence[int]) -> list[Received]:
+        """The publications of one entry at some offsets."""
+        entry = opened.entry
+        places = np.array(offsets, np.int64) - entry.first
+        rows = places if entry.rows is None else entry.rows[places]
+        attributes = _attributes(opened.rows.take(array_of(rows)))
+        assert entry.envelopes is not None
+        envelopes = entry.envelopes.take(array_of(places)).to_pylist()
+        accepted_at = EPOCH + timedelta(microseconds=entry.accepted_at)
+        return [
+            Received(
+                entry.stream,
+                offset,
+                Publication(
+                    values,
+                    envelope["id"] or self._name(entry.partition, offset),
+                    envelope["payload"],
+                    envelope["published_at"] or accepted_at,
+                ),
+            )
+            for offset, values, envelope in zip(offsets, attributes, envelopes, strict=True)
+        ]
+
+
+def _attributes(batch: pa.RecordBatch) -> list[dict[str, Any]]:
+    """The values of each row by name; missing ones are left out."""
+    rows: list[dict[str, Any]] = [{} for _ in range(batch.num_rows)]
+    for field, column in zip(batch.schema, batch.columns, strict=True):
+        parts = column.flatten() if is_open_field(field) else [column]
+        for part in parts:
+            for row, value in zip(rows, part.to_pylist(), strict=True):
+                if value is not None:
+                    row[field.name] = value
+    return rows

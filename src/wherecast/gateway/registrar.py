@@ -1,0 +1,193 @@
+"""Streams, subscribers and subscriptions: checked, then written to the log as changes.
+
+Concurrency: any number of threads; changes are made one after the other.
+"""
+
+import secrets
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from threading import Lock
+
+import pyarrow as pa
+
+from wherecast.delivery import Cursor
+from wherecast.language import Filter
+from wherecast.model import ConfigError, FilterError, Schema, Subscription
+from wherecast.model.names import did_you_mean
+from wherecast.model.values import describe, is_text
+from wherecast.store.contracts import Store
+from wherecast.store.records import CHANGE_KINDS, CHANGES, ChangeKind
+
+NAME_CHARACTERS_MAX = 256
+DEFAULT_STREAM = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change of the registry; a field that its kind does not need is empty."""
+
+    kind: ChangeKind
+    stream: str = ""
+    subscriber: str = ""
+    id: str = ""
+    text: str = ""
+
+
+def changes_of(changes: Sequence[Change]) -> pa.RecordBatch:
+    """The batch of `CHANGES` of some changes."""
+    kinds = pa.array([CHANGE_KINDS.index(change.kind) for change in changes], pa.int8())
+    names = pa.array(CHANGE_KINDS, pa.string())
+    columns = [
+        [change.stream for change in changes],
+        [change.subscriber for change in changes],
+        [change.id for change in changes],
+        [change.text for change in changes],
+    ]
+    arrays = [pa.DictionaryArray.from_arrays(kinds, names)]
+    arrays += [pa.array(column, pa.string()) for column in columns]
+    return pa.RecordBatch.from_arrays(arrays, schema=CHANGES)
+
+
+class Registrar:
+    """Changes the registry of a store."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._lock = Lock()
+
+    def schema(self, stream: str) -> Schema:
+        """The schema of a stream.
+
+        Raises:
+            ConfigError: there is no such stream; the text names those there are.
+        """
+        streams = self._store.registry.streams()
+        if stream not in streams:
+            known = ", ".join(sorted(streams)[:10]) or "none"
+            hint = did_you_mean(stream, tuple(streams)) or f"there are: {known}"
+            raise ConfigError(f"unknown stream {stream}; {hint}")
+        return streams[stream]
+
+    def define(self, stream: str, schema: Schema, now: int) -> None:
+        """Makes a stream; nothing happens where it is there with the same schema.
+
+        Raises:
+            ConfigError: it is there with another schema.
+        """
+        checked_name("stream", stream)
+        with self._lock:
+            there = self._store.registry.streams().get(stream)
+            if there is None:
+                self._change([Change("stream", stream, text=schema.to_json())], now)
+            elif there.to_json() != schema.to_json():
+                raise ConfigError(f"stream {stream} is there with another schema")
+
+    def register(self, subscriber: str, now: int) -> bool:
+        """Registers a subscriber; False where it is registered already."""
+        checked_name("subscriber", subscriber)
+        with self._lock:
+            if self._store.registry.has_subscriber(subscriber):
+                return False
+            # First, so that a queue of an earlier one of this name is never taken up again.
+            start = self._store.batches.progress().sequence
+            self._store.cursors.write({subscriber: Cursor(start)})
+            self._change([Change("subscriber", subscriber=subscriber)], now)
+            return True
+
+    def forget(self, subscriber: str, now: int) -> bool:
+        """Ends a subscriber with its subscriptions; False where it is not registered."""
+        with self._lock:
+            if not self._store.registry.has_subscriber(subscriber):
+                return False
+            self._change([Change("forget", subscriber=subscriber)], now)
+            return True
+
+    def subscribe(self, wanted: Subscription, now: int) -> Filter:
+        """Adds a subscription, or replaces the one of its id; one that is there stays as it is.
+
+        Returns:
+            The filter, with its warnings.
+
+        Raises:
+            ConfigError: the stream or the subscriber is unknown, or the id is no name.
+            FilterError: the filter cannot be accepted; nothing changed.
+        """
+        checked_name("subscription id", wanted.id)
+        refuse_validity(wanted.valid_for)
+        read = Filter(wanted.filter, self.schema(wanted.stream))
+        with self._lock:
+            self._check_registered(wanted.subscriber)
+            there = self._store.registry.subscription(wanted.subscriber, wanted.id)
+            if there is None or (there.stream, there.filter) != (wanted.stream, wanted.filter):
+                self._change([_subscribe(wanted)], now)
+        return read
+
+    def subscribe_all(
+        self, subscriber: str, wanted: Iterable[Subscription], now: int
+    ) -> list[tuple[str, FilterError]]:
+        """Adds or replaces many subscriptions in one step, but for those with a bad filter.
+
+        Returns:
+            The ids of the bad ones, each with its error.
+        """
+        changes, bad = [], []
+        for one in wanted:
+            checked_name("subscription id", one.id)
+            refuse_validity(one.valid_for)
+            try:
+                Filter(one.filter, self.schema(one.stream))
+                changes.append(_subscribe(one))
+            except FilterError as error:
+                bad.append((one.id, error))
+        with self._lock:
+            self._check_registered(subscriber)
+            if changes:
+                self._change(changes, now)
+        return bad
+
+    def unsubscribe(self, subscriber: str, id: str, now: int) -> bool:
+        """Ends a subscription; what it queued stays. False where it is not there."""
+        with self._lock:
+            there = self._store.registry.subscription(subscriber, id)
+            if there is None:
+                return False
+            self._change([Change("unsubscribe", there.stream, subscriber, id)], now)
+            return True
+
+    def _check_registered(self, subscriber: str) -> None:
+        if not self._store.registry.has_subscriber(subscriber):
+            raise ConfigError(f"subscriber {subscriber} is not registered")
+
+    def _change(self, changes: Sequence[Change], now: int) -> None:
+        self._store.log.change(changes_of(changes), now)
+
+
+def _subscribe(wanted: Subscription) -> Change:
+    return Change("subscribe", wanted.stream, wanted.subscriber, wanted.id, wanted.filter)
+
+
+def new_id() -> str:
+    """An id for a subscription that was made without one."""
+    return secrets.token_hex(8)
+
+
+def checked_name(what: str, name: object) -> None:
+    """Refuses what is no name of a stream, a subscriber or a subscription.
+
+    Raises:
+        ConfigError: it is no string, empty, too long, or has characters that are none.
+    """
+    if not isinstance(name, str) or not 0 < len(name) <= NAME_CHARACTERS_MAX or not is_text(name):
+        most = NAME_CHARACTERS_MAX
+        raise ConfigError(f"a {what} is a string of 1 to {most} characters, not {describe(name)}")
+
+
+def refuse_validity(valid_for: timedelta | None) -> None:
+    """Refuses a validity, which is not kept yet.
+
+    Raises:
+        ConfigError: there is one.
+    """
+    if valid_for is not None:
+        raise ConfigError("valid_for is not supported yet; leave it out")
