@@ -7,7 +7,7 @@ where numba can be imported.
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.util import find_spec
 from threading import Lock
 
@@ -36,7 +36,12 @@ _AT_HAND = 50  # times fewer, where the trees are there already
 
 def compiles() -> bool:
     """Whether numba can be imported."""
-    return sys.modules.get("numba") is not None or find_spec("numba") is not None
+    return sys.modules.get("numba") is not None or _can_be_found()
+
+
+@cache
+def _can_be_found() -> bool:  # the search takes longer than a match
+    return find_spec("numba") is not None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -30,11 +30,10 @@ class Spans:
     def add(self, count: int, start: Position) -> None:
         """Adds things that act from a position on; they get the next numbers."""
         first, self._count = self._count, self._count + count
-        self._ended = _grown(self._ended, self._count, False)
+        if self._count > len(self._ended):
+            self._grow(max(self._count, 2 * len(self._ended), 64))
         for partition, offset in start.items():
             self._part(partition)[0][first : self._count] = offset
-        for partition in list(self._starts):
-            self._part(partition)
 
     def end(self, numbers: Ints, end: Position) -> None:
         """Lets things act no longer from a position on."""
@@ -44,8 +43,6 @@ class Spans:
 
     def acting(self, partition: int, offsets: Ints, numbers: Ints) -> npt.NDArray[np.bool_]:
         """Whether each thing acts on the publication at the offset beside it."""
-        if partition not in self._starts:
-            return ~self._ended[numbers]
         starts, ends = self._part(partition)
         return (starts[numbers] <= offsets) & (offsets < ends[numbers])
 
@@ -53,25 +50,25 @@ class Spans:
         """The numbers of things that act on nothing at a position and beyond."""
         over = self._ended[: self._count].copy()
         for partition in self._ends:
-            over &= self._part(partition)[1][: self._count] <= position[partition]
+            over &= self._ends[partition][: self._count] <= position[partition]
         return np.flatnonzero(over)
 
     def _part(self, partition: int) -> tuple[Ints, Ints]:
-        """The starts and ends in a partition, with a place for each thing."""
-        starts = self._starts.get(partition, np.zeros(0, np.int64))
-        if len(starts) < self._count:
-            ends = self._ends.get(partition)
-            if ends is None:  # those that ended did so before anything was here
-                ends = np.where(self._ended[: self._count], 0, _NEVER)
-            self._starts[partition] = _grown(starts, self._count, 0)
-            self._ends[partition] = _grown(ends, self._count, _NEVER)
+        """The starts and ends in a partition."""
+        if partition not in self._starts:  # what ended did so before anything was there
+            self._starts[partition] = np.zeros(len(self._ended), np.int64)
+            self._ends[partition] = np.where(self._ended, 0, _NEVER)
         return self._starts[partition], self._ends[partition]
 
+    def _grow(self, capacity: int) -> None:
+        """Makes room for so many."""
+        self._ended = _grown(self._ended, capacity, False)
+        for partition in self._starts:
+            self._starts[partition] = _grown(self._starts[partition], capacity, 0)
+            self._ends[partition] = _grown(self._ends[partition], capacity, _NEVER)
 
-def _grown(array: npt.NDArray[Any], count: int, fill: int) -> npt.NDArray[Any]:
-    """An array with room for so many, and for more."""
-    if len(array) >= count:
-        return array
-    grown = np.full(max(count, 2 * len(array), 64), fill, array.dtype)
+
+def _grown(array: npt.NDArray[Any], capacity: int, fill: int) -> npt.NDArray[Any]:
+    grown = np.full(capacity, fill, array.dtype)
     grown[: len(array)] = array
     return grown

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from wherecast.columns.encoded import decode_batch
 from wherecast.language.vectors import array_of
+from wherecast.model import StoreError
 from wherecast.pipeline.live.in_force import InForce
 from wherecast.pipeline.live.notify import notifications
 from wherecast.store.records import DeadLetter, Entry, Segment
@@ -63,6 +64,9 @@ def match_range(
         subscriptions: with all changes that act on the range.
         at: the time now, for dead letters.
         poison: the offsets of publications that are left out, since they end the process.
+
+    Raises:
+        StoreError: the entries do not cover the range.
     """
     rows, dead = _rows(range_, entries, subscriptions, at, frozenset(poison))
     found: list[tuple[Ints, Ints]] = []
@@ -91,10 +95,14 @@ def _rows(
     """The rows of a range by stream, with their offsets; and those that cannot be matched."""
     rows: Rows = {}
     dead: list[DeadLetter] = []
+    covered = range_.first
     for entry in entries:
         first, end = max(entry.first, range_.first), min(entry.first + entry.count, range_.end)
         if first >= end:
             continue
+        if first != covered:
+            break
+        covered = end
         offsets = np.arange(first, end)
         reason = entry.damage
         if reason is None:
@@ -111,6 +119,10 @@ def _rows(
             kept = ~np.isin(offsets, bad)
             offsets, batch = offsets[kept], batch.filter(array_of(kept))
         rows.setdefault(entry.stream, []).append((offsets, batch))
+    if covered < range_.end:
+        raise StoreError(
+            f"publication {covered} of partition {range_.partition} is missing in the log"
+        )
     return rows, dead
 
 

@@ -1,0 +1,185 @@
+"""The log of a store as a streaming data source of Spark.
+
+Offsets are positions, with the changes that a batch knows. A row is an entry of the log as it is
+kept: the stage decodes it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import (
+    ReadAllAvailable,
+    ReadLimit,
+    ReadMaxRows,
+    SupportsTriggerAvailableNow,
+)
+
+from wherecast.pipeline.live.plan import Plan, limited, plan
+from wherecast.pipeline.live.stage import Range
+from wherecast.store.contracts import Log
+from wherecast.store.embedded.store import EmbeddedStore
+from wherecast.store.position import Position
+from wherecast.store.records import Entry
+
+FORMAT = "wherecast_log"
+ROWS = pa.schema(
+    [
+        ("stream", pa.string()),
+        ("partition", pa.int32()),
+        ("offset", pa.int64()),
+        ("count", pa.int32()),
+        ("accepted_at", pa.int64()),
+        ("attributes", pa.binary()),
+        ("rows", pa.binary()),
+        ("damage", pa.string()),
+        ("first", pa.int64()),
+        ("end", pa.int64()),
+        ("start", pa.string()),
+        ("changes", pa.int64()),
+    ]
+)
+"""An entry, then what its task covers: the offsets from `first` to `end` of a batch that begins at
+the position `start` and knows the changes before `changes`."""
+
+_DDL = (
+    "stream string, partition int, offset long, count int, accepted_at long, attributes binary, "
+    "rows binary, damage string, first long, end long, start string, changes long"
+)
+_SHARE_MIN = 4_096  # publications of a task, where a batch is cut into several
+
+
+@dataclass(frozen=True)
+class Share(InputPartition):
+    """What one task reads."""
+
+    range: Range
+    start: str
+    changes: int
+
+
+class LogSource(DataSource):
+    """The source of format `wherecast_log`.
+
+    Options: `path`, the directory of the store; `maxRows`, the publications of a batch; `tasks`,
+    how many tasks share a large batch.
+    """
+
+    @classmethod
+    def name(cls) -> str:
+        """The format."""
+        return FORMAT
+
+    def schema(self) -> str:
+        """The columns."""
+        return _DDL
+
+    def streamReader(self, schema: Any) -> "LogReader":  # noqa: N802
+        """The reader of a query."""
+        return LogReader(self.options)
+
+
+class LogReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Plans batches in a process of its own, and reads the share of a task in a worker."""
+
+    def __init__(self, options: Any) -> None:
+        self._path = options["path"]
+        self._most = int(options.get("maxRows", 0))
+        self._tasks = int(options.get("tasks", 1))
+        self._target: Position | None = None
+
+    def initialOffset(self) -> dict[str, Any]:  # noqa: N802
+        """Where the store's own record of batches ends."""
+        progress = _store(self._path).batches.progress()
+        return _offset(progress.position, progress.changes)
+
+    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
+        """The limit that the options ask for."""
+        return ReadMaxRows(self._most) if self._most else ReadAllAvailable()
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
+        """Fixes where the query ends."""
+        self._target = self._log.ends()
+
+    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
+        """The end of the next batch; the start where nothing was published."""
+        most = limit.max_rows if isinstance(limit, ReadMaxRows) else 1 << 62
+        begin = Position.from_dict(start["publications"])
+        if self._target is not None:
+            most = min(most, limited(begin, self._target, most).since(begin))
+        planned = plan(self._log, begin, most) if most else None
+        return start if planned is None else _offset(planned.end, planned.changes)
+
+    def reportLatestOffset(self) -> dict[str, Any]:  # noqa: N802
+        """The end of the log."""
+        return _offset(self._log.ends(), self._log.changes_end())
+
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
+        """The shares of the tasks."""
+        begin = Position.from_dict(start["publications"])
+        planned = Plan(begin, Position.from_dict(end["publications"]), end["changes"])
+        text = begin.to_json()
+        return [
+            Share(part, text, planned.changes)
+            for range_ in planned.ranges
+            for part in _cut(range_, self._tasks)
+        ]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """The entries of a share."""
+        assert isinstance(partition, Share)
+        wanted = partition.range
+        entries = list(self._log.read(wanted.partition, wanted.first, wanted.end))
+        if entries:
+            yield _batch(entries, partition)
+
+    @property
+    def _log(self) -> Log:
+        return _store(self._path).log
+
+
+_stores: dict[str, EmbeddedStore] = {}
+
+
+def _store(path: str) -> EmbeddedStore:
+    """The store of a directory, opened once per process."""
+    if path not in _stores:
+        _stores[path] = EmbeddedStore(path, "reader")
+    return _stores[path]
+
+
+def _offset(position: Position, changes: int) -> dict[str, Any]:
+    return {"publications": position.to_dict(), "changes": changes}
+
+
+def _cut(range_: Range, tasks: int) -> Iterator[Range]:
+    """A range in about equal parts, as many as there are tasks where it is large enough."""
+    count = range_.end - range_.first
+    parts = max(1, min(tasks, count // _SHARE_MIN))
+    bounds = [range_.first + count * part // parts for part in range(parts + 1)]
+    for first, end in pairwise(bounds):
+        yield Range(range_.partition, first, end)
+
+
+def _batch(entries: list[Entry], share: Share) -> pa.RecordBatch:
+    """Entries as a batch of `ROWS`."""
+    count = len(entries)
+    columns = [
+        [entry.stream for entry in entries],
+        [entry.partition for entry in entries],
+        [entry.first for entry in entries],
+        [entry.count for entry in entries],
+        [entry.accepted_at for entry in entries],
+        [entry.attributes for entry in entries],
+        [None if entry.rows is None else entry.rows.tobytes() for entry in entries],
+        [entry.damage for entry in entries],
+        [share.range.first] * count,
+        [share.range.end] * count,
+        [share.start] * count,
+        [share.changes] * count,
+    ]
+    arrays = [pa.array(column, ROWS[place].type) for place, column in enumerate(columns)]
+    return pa.RecordBatch.from_arrays(arrays, schema=ROWS)

@@ -1,0 +1,67 @@
+"""Publications that end the process which matches them: found by matching a range piecewise.
+
+The pieces are matched in a process of their own, which says after each one that it has come so far.
+Where it dies, the piece it was at is cut into smaller ones for the next process.
+"""
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from wherecast.pipeline.live.in_force import InForce
+from wherecast.pipeline.live.stage import Range, match_range
+from wherecast.store.embedded.store import EmbeddedStore
+
+_CUT = 16  # pieces of a piece
+_CULPRITS_MAX = 100  # in one range; beyond it something else is wrong
+
+
+def culprits(path: Path, range_: Range, changes: int) -> list[int]:
+    """The offsets of the publications of a range that end the process; at most a hundred."""
+    found: list[int] = []
+    waiting = [(range_, max(1, (range_.end - range_.first) // _CUT))]
+    while waiting and len(found) < _CULPRITS_MAX:
+        part, size = waiting.pop()
+        reached = _reached(path, part, changes, size)
+        if reached >= part.end:
+            continue
+        end = min(reached + size, part.end)
+        waiting.append((Range(part.partition, end, part.end), size))
+        if end - reached == 1:
+            found.append(reached)
+        else:
+            bad = Range(part.partition, reached, end)
+            waiting.append((bad, max(1, (end - reached) // _CUT)))
+    return sorted(found)
+
+
+def _reached(path: Path, range_: Range, changes: int, size: int) -> int:
+    """How far a process of its own came with a range."""
+    if range_.first >= range_.end:
+        return range_.end
+    given = (range_.partition, range_.first, range_.end, changes, size)
+    command = [sys.executable, "-m", "wherecast.pipeline.live.poison", str(path), *map(str, given)]
+    run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+    lines = run.stdout.split()
+    return int(lines[-1]) if lines else range_.first
+
+
+def match_pieces(path: Path, range_: Range, changes: int, size: int) -> Iterator[int]:
+    """Matches a range piece by piece, and gives after each one the offset that it ended at."""
+    store = EmbeddedStore(path, "reader")
+    known = InForce()
+    known.advance(store.log.changes(0, changes), changes)
+    for first in range(range_.first, range_.end, size):
+        end = min(first + size, range_.end)
+        piece = Range(range_.partition, first, end)
+        entries = store.log.read(piece.partition, first, end)
+        match_range(piece, entries, known, time.time_ns() // 1000)
+        yield end
+
+
+if __name__ == "__main__":
+    partition, first, end, changes, size = map(int, sys.argv[2:])
+    for reached in match_pieces(Path(sys.argv[1]), Range(partition, first, end), changes, size):
+        print(reached, flush=True)

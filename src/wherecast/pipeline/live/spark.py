@@ -1,0 +1,173 @@
+"""The live pipeline on Spark: a streaming query over the log, committed batch by batch.
+
+The store's record of batches is the truth. A query begins where that ends, with a checkpoint of its
+own that is thrown away with it: so a damaged or deleted checkpoint costs nothing, and a batch that
+is made again is recognised by the positions it covers.
+"""
+
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING, Any
+
+from wherecast.model import ConflictError, StoreError
+from wherecast.pipeline.live.log_source import FORMAT, LogSource
+from wherecast.pipeline.live.plan import PUBLICATIONS_MAX, plan
+from wherecast.pipeline.live.poison import culprits
+from wherecast.pipeline.live.spark_stage import RESULT_DDL, LiveStage, segment_of
+from wherecast.pipeline.session import gist
+from wherecast.store.embedded.store import EmbeddedStore
+from wherecast.store.position import Position
+from wherecast.store.records import Batch, Progress
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+_LOOK_S = 0.1  # how often a query is looked at
+RESTARTS_MAX = 3  # of a query that fails at one place
+OPTIONS = {
+    "spark.sql.streaming.noDataMicroBatches.enabled": "false",
+    "spark.sql.streaming.numRecentProgressUpdates": "10",
+    # Checkpoints are thrown away with their query, so their checksums are of no use.
+    "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
+}
+
+
+class LivePipeline:
+    """Matches what is published to the store of a directory.
+
+    Attributes:
+        store: opened as a pipeline does.
+        restarts: of queries that failed.
+    """
+
+    def __init__(
+        self,
+        spark: "SparkSession",
+        path: Path,
+        tasks: int = 1,
+        publications_max: int = PUBLICATIONS_MAX,
+        committed: Callable[[Progress], None] = lambda progress: None,
+    ) -> None:
+        self.store = EmbeddedStore(path, "pipeline")
+        self.restarts = 0
+        self._spark = spark
+        self._path = path
+        self._most = publications_max
+        self._options: dict[str, str | int] = {
+            "path": str(path),
+            "tasks": tasks,
+            "maxRows": publications_max,
+        }
+        self._committed = committed
+        self._epoch = self.store.batches.begin()
+        self._poison: tuple[int, ...] = ()
+        spark.dataSource.register(LogSource)
+
+    def run(self, stop: Event, to_end: bool = False) -> None:
+        """Matches until it is told to stop, or `to_end` of what is in the log now.
+
+        Raises:
+            ConflictError: another pipeline has taken over.
+            StoreError: a place of the log cannot be passed.
+        """
+        failures = 0
+        while not stop.is_set():
+            before = self.store.batches.progress()
+            problem = self._run_query(stop, to_end)
+            if problem is None:
+                return
+            reached = self.store.batches.progress()
+            failures = failures + 1 if reached == before else 1
+            self.restarts += 1
+            if failures > RESTARTS_MAX:
+                raise StoreError(f"matching fails at {reached.position.to_dict()}: {problem}")
+            self._poison = tuple(self._culprits(reached))
+
+    def _run_query(self, stop: Event, to_end: bool) -> str | None:
+        """Runs one query to its end; what went wrong, if something did."""
+        failed: list[Exception] = []
+        with self._query(failed, to_end) as query:
+            while query.isActive and not stop.wait(_LOOK_S):
+                pass
+            problem = query.exception()
+        for error in failed:
+            if isinstance(error, ConflictError):
+                raise error
+            return str(error)
+        return None if problem is None else gist(problem)
+
+    @contextmanager
+    def _query(self, failed: list[Exception], to_end: bool) -> Iterator["StreamingQuery"]:
+        checkpoint = tempfile.mkdtemp(prefix="wherecast-live-")
+        trigger: dict[str, Any] = (
+            {"availableNow": True} if to_end else {"processingTime": "0 seconds"}
+        )
+        rows = self._spark.readStream.format(FORMAT).options(**self._options).load()
+        stage = LiveStage(str(self._path), self._poison)
+        query = (
+            rows.mapInArrow(stage, RESULT_DDL)
+            .writeStream.foreachBatch(self._commit(failed))
+            .option("checkpointLocation", checkpoint)
+            .trigger(**trigger)
+            .start()
+        )
+        try:
+            yield query
+        finally:
+            query.stop()
+            shutil.rmtree(checkpoint, ignore_errors=True)
+
+    def _commit(self, failed: list[Exception]) -> Callable[["DataFrame", int], None]:
+        """The function that commits a micro-batch."""
+
+        def commit(frame: "DataFrame", _: int) -> None:
+            rows = frame.toArrow().to_pylist()
+            if not rows:
+                return
+            batches = self.store.batches
+            batch = batch_of(rows, batches.progress().position, time.time_ns() // 1000)
+            try:
+                progress = batches.commit(batch, self._epoch)
+            except (ConflictError, StoreError) as error:
+                failed.append(error)  # Spark would tell it in forty lines of Java
+                raise
+            self._committed(progress)
+
+        return commit
+
+    def _culprits(self, reached: Progress) -> list[int]:
+        """The publications of the batch that failed which end the process."""
+        planned = plan(self.store.log, reached.position, self._most)
+        if planned is None:
+            return []
+        found: list[int] = []
+        for part in planned.ranges:
+            found.extend(culprits(self._path, part, planned.changes))
+        return found
+
+
+def batch_of(rows: list[dict[str, Any]], position: Position, at: int) -> Batch:
+    """The batch of the rows of `RESULT` that one micro-batch gave.
+
+    Args:
+        rows: at least one.
+        position: how far the pipeline has come; partitions without a row stay there.
+        at: the time now.
+    """
+    made = [segment_of(row) for row in rows]
+    start, end = dict(position), dict(position)
+    covered = {segment.partition for segment, _ in made}
+    for partition in covered:
+        own = [segment for segment, _ in made if segment.partition == partition]
+        start[partition] = min(segment.first for segment in own)
+        end[partition] = max(segment.end for segment in own)
+    segments = tuple(segment for segment, _ in made)
+    letters = tuple(letter for _, letters in made for letter in letters)
+    changes = max(row["changes"] for row in rows)
+    return Batch(Position(start), Position(end), changes, segments, letters, at)
