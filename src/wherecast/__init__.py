@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from wherecast.client.broker import Broker as Broker
     from wherecast.language import Explanation as Explanation
     from wherecast.language import Filter as Filter
     from wherecast.matching import Index as Index
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     __version__: str
 
 _HOMES = {
+    "wherecast.client.broker": ("Broker",),
     "wherecast.language": ("Explanation", "Filter"),
     "wherecast.matching": ("Index", "Matches"),
     "wherecast.model": (

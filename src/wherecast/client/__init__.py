@@ -1,0 +1,1 @@
+"""What applications hold: a broker in their own process, its publishers and subscribers."""

@@ -1,0 +1,71 @@
+"""A broker in this process: publish, match and deliver without a server, Spark or Java.
+
+Concurrency: any number of threads may use a broker, its publishers and its subscribers.
+"""
+
+from pathlib import Path
+
+from wherecast.client.desk import Desk, open_store
+from wherecast.client.publisher import Publisher
+from wherecast.client.pump import now_us
+from wherecast.client.subscriber import Subscriber
+from wherecast.model import Schema
+
+
+class Broker:
+    """Publishers and subscribers of this process, matched as they publish.
+
+    Args:
+        schema: of the stream `default`; without one it is open: any attribute is accepted.
+        data: a directory, which makes the broker durable; without one it forgets at its end.
+
+    Raises:
+        ConfigError: the directory cannot be used, or its stream has another schema.
+        StoreError: the directory is damaged, or another broker uses it.
+    """
+
+    def __init__(self, schema: Schema | None = None, data: str | Path | None = None) -> None:
+        store = open_store(data)
+        try:
+            self._desk = Desk(store, schema)
+        except BaseException:
+            store.close()
+            raise
+
+    def __enter__(self) -> "Broker":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def define(self, stream: str, schema: Schema) -> None:
+        """Makes a stream; nothing happens where it is there with the same schema.
+
+        Raises:
+            ConfigError: it is there with another schema.
+        """
+        self._desk.check()
+        self._desk.registrar.define(stream, schema, now_us())
+
+    def publisher(self, name: str) -> Publisher:
+        """A publisher of that name."""
+        self._desk.check()
+        return Publisher(name, self._desk)
+
+    def subscriber(self, name: str) -> Subscriber:
+        """The subscriber of that name; a new one is registered."""
+        self._desk.check()
+        self._desk.registrar.register(name, now_us())
+        return Subscriber(name, self._desk)
+
+    def forget(self, name: str) -> bool:
+        """Ends a subscriber with its subscriptions and its queue; False where it is unknown."""
+        self._desk.check()
+        known = self._desk.registrar.forget(name, now_us())
+        if known:
+            self._desk.courier.forget(name)
+        return known
+
+    def close(self) -> None:
+        """Ends the broker. A durable one keeps what was published and not acknowledged."""
+        self._desk.close()

@@ -1,0 +1,138 @@
+"""What the publishers and subscribers of one broker share.
+
+Concurrency: any number of threads.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+
+import numpy as np
+
+from wherecast.client.pump import Pump, now_us
+from wherecast.delivery import Cursor
+from wherecast.gateway.courier import Courier
+from wherecast.gateway.intake import prepare
+from wherecast.gateway.received import Received, Shelf
+from wherecast.gateway.registrar import DEFAULT_STREAM, Registrar
+from wherecast.model import ConfigError, Problem, Publication, PublicationError, Schema
+from wherecast.pipeline.live.mend import mend
+from wherecast.store.contracts import Store
+from wherecast.store.publication_ids import generated_id
+
+_ANY = Schema((), open=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What became of publications.
+
+    Attributes:
+        accepted: how many are in the log; they are durable where the broker is.
+        duplicates: how many were accepted before, by their ids.
+        errors: the places of the others in the call, each with its problems.
+    """
+
+    accepted: int
+    duplicates: int
+    errors: tuple[tuple[int, PublicationError], ...] = ()
+
+
+class Desk:
+    """A store with everything that works on it in this process.
+
+    Attributes:
+        store: what is kept.
+        registrar: changes streams, subscribers and subscriptions.
+        courier: has the queues.
+    """
+
+    def __init__(self, store: Store, schema: Schema | None) -> None:
+        self.store = store
+        self.registrar = Registrar(store)
+        if schema is not None or DEFAULT_STREAM not in store.registry.streams():
+            self.registrar.define(DEFAULT_STREAM, _ANY if schema is None else schema, now_us())
+        self.courier = Courier(store, lambda first, end: mend(store, first, end, now_us()))
+        self._pump = Pump(store, self.courier)
+        identity = store.log.identity
+        self._shelf = Shelf(
+            store.log,
+            store.registry.streams,
+            lambda partition, offset: generated_id(identity, partition, offset),
+        )
+        self._lock = Lock()
+        self._is_running = self._is_closed = False
+
+    def check(self) -> None:
+        """Begins to match where that was not done.
+
+        Raises:
+            ConfigError: the broker is closed.
+            WherecastError: matching has ended, since it failed or another broker took over.
+        """
+        with self._lock:
+            if self._is_closed:
+                raise ConfigError("the broker is closed")
+            if not self._is_running:
+                self._is_running = True
+                self._pump.start()
+        self._pump.check()
+
+    def publish(self, given: Sequence[Publication], stream: str) -> Published:
+        """Accepts publications, but for those that are refused.
+
+        Raises:
+            StoreError: they could not be stored; none is.
+        """
+        self.check()
+        prepared = prepare(given, stream, self.registrar.schema(stream))
+        problems: dict[int, list[Problem]] = {}
+        for bad in prepared.rejected:
+            problems.setdefault(bad.row, []).append(Problem(bad.code, bad.message, bad.attribute))
+        accepted = duplicates = 0
+        if len(prepared.rows):
+            receipt = self.store.log.append(prepared.good, now_us())
+            self._pump.wake()
+            accepted = int((receipt.offsets >= 0).sum())
+            duplicates = int(receipt.duplicates.sum())
+            for row in prepared.rows[receipt.conflicts].tolist():
+                text = f"id {given[row].id} came before with another body"
+                problems[row] = [Problem("conflict", text)]
+        errors = tuple((row, PublicationError(found)) for row, found in sorted(problems.items()))
+        return Published(accepted, duplicates, errors)
+
+    def received(self, sequences: Sequence[int]) -> list[Received | None]:
+        """The publications of ascending sequences; None for one that is damaged."""
+        partitions, offsets = self.courier.locate(np.array(sequences, np.int64))
+        each = {
+            partition: iter(self._shelf.get(partition, offsets[partitions == partition].tolist()))
+            for partition in np.unique(partitions).tolist()
+        }
+        return [next(each[partition]) for partition in partitions.tolist()]
+
+    def queued(self, name: str) -> int:
+        """How many stored notifications of a subscriber are not acknowledged."""
+        cursor = self.store.cursors.read(name) or Cursor()
+        return self.store.mailboxes.count(name, cursor.through) - len(cursor.beyond)
+
+    def close(self) -> None:
+        """Ends everything; those that wait are let go."""
+        with self._lock:
+            if self._is_closed:
+                return
+            self._is_closed = True
+        self.courier.close()
+        self._pump.stop()
+        self.store.close()
+
+
+def open_store(data: str | Path | None) -> Store:
+    """The store of a directory, or one in memory; what it needs is imported only then."""
+    if data is None:
+        from wherecast.store.memory.store import MemoryStore
+
+        return MemoryStore()
+    from wherecast.store.embedded.store import EmbeddedStore
+
+    return EmbeddedStore(data)

@@ -1,0 +1,58 @@
+"""Publishers of a broker in this process."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from wherecast.client.desk import Desk, Published
+from wherecast.gateway.registrar import DEFAULT_STREAM, checked_name
+from wherecast.model import ConfigError, Publication
+
+
+class Publisher:
+    """Publishes under a name."""
+
+    def __init__(self, name: str, desk: Desk) -> None:
+        checked_name("publisher", name)
+        self.name = name
+        self._desk = desk
+
+    def publish(
+        self,
+        attributes: Mapping[str, Any] | Publication,
+        payload: bytes | None = None,
+        id: str | None = None,
+        stream: str = DEFAULT_STREAM,
+    ) -> Published:
+        """Accepts one publication; a durable broker has it on disk when this returns.
+
+        Args:
+            attributes: names and values, or a whole `Publication`.
+            payload: bytes that no filter looks at.
+            id: unique among recent publications; the same one again is a duplicate.
+            stream: where it is published.
+
+        Raises:
+            PublicationError: the schema refuses it, or its id came before with another body.
+            StoreError: it could not be stored.
+        """
+        if not isinstance(attributes, Publication):
+            attributes = Publication(attributes, id, payload)
+        elif payload is not None or id is not None:
+            raise ConfigError("a Publication has its own payload and id")
+        done = self.publish_all([attributes], stream)
+        for _, error in done.errors:
+            raise error
+        return done
+
+    def publish_all(
+        self,
+        publications: Iterable[Publication | Mapping[str, Any]],
+        stream: str = DEFAULT_STREAM,
+    ) -> Published:
+        """Accepts many publications in one step, but for those that are refused.
+
+        Raises:
+            StoreError: they could not be stored; none is.
+        """
+        given = [one if isinstance(one, Publication) else Publication(one) for one in publications]
+        return self._desk.publish(given, stream)

@@ -1,0 +1,112 @@
+"""The thread of a broker: matches what was published, hands it to queues, commits it.
+
+Concurrency: `wake`, `stop` and `check` from any thread.
+"""
+
+import time
+from threading import Condition, Thread
+
+from wherecast.gateway.courier import Courier
+from wherecast.model import StoreError, WherecastError
+from wherecast.pipeline.live.inline import InlinePipeline
+from wherecast.store.contracts import Store
+
+_RETRY_S = 0.2  # after a full disk, say
+
+
+def now_us() -> int:
+    """The time, in microseconds since 1970."""
+    return time.time_ns() // 1000
+
+
+class Pump:
+    """Runs the pipeline of a store in a thread, from `start` to `stop`.
+
+    Attributes:
+        problem: why the last batch could not be stored; it is tried again.
+    """
+
+    def __init__(self, store: Store, courier: Courier) -> None:
+        self.problem: StoreError | None = None
+        self._store = store
+        self._courier = courier
+        self._pipeline = InlinePipeline(store, now_us)
+        self._changed = Condition()
+        self._has_work = True  # what an earlier life left
+        self._is_stopped = False
+        self._failure: BaseException | None = None
+        self._thread = Thread(target=self._run, name="wherecast-pipeline", daemon=True)
+
+    def start(self) -> None:
+        """Begins."""
+        self._thread.start()
+
+    def wake(self) -> None:
+        """Says that there is something new in the log."""
+        with self._changed:
+            self._has_work = True
+            self._changed.notify()
+
+    def stop(self) -> None:
+        """Ends after the batch that is under way."""
+        with self._changed:
+            self._is_stopped = True
+            self._changed.notify()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def check(self) -> None:
+        """Raises what ended the thread, if something did.
+
+        Raises:
+            WherecastError: another broker took over, or matching failed.
+        """
+        if isinstance(self._failure, WherecastError):
+            raise self._failure
+        if self._failure is not None:
+            raise WherecastError(f"matching failed: {self._failure}") from self._failure
+
+    def _run(self) -> None:
+        try:
+            while self._wait():
+                self._match_all()
+        except BaseException as error:  # noqa: BLE001  # told by `check`
+            self._failure = error
+            self._courier.close()
+
+    def _wait(self) -> bool:
+        """Waits for work; False where it is to end. What is idle meanwhile merges segments."""
+        while True:
+            with self._changed:
+                if self._has_work or self._is_stopped:
+                    self._has_work = False
+                    return not self._is_stopped
+            if not self._merged():
+                with self._changed:
+                    self._changed.wait_for(lambda: self._has_work or self._is_stopped)
+
+    def _match_all(self) -> None:
+        """Matches until nothing is new, the disk is full, or it is to end."""
+        while not self._is_stopped:
+            batch = self._pipeline.next_batch()
+            if batch is None:
+                return
+            self._courier.notify(batch)
+            try:
+                progress = self._pipeline.commit(batch)
+            except StoreError as error:
+                self.problem = error
+                with self._changed:
+                    self._has_work = True
+                    self._changed.wait_for(lambda: self._is_stopped, _RETRY_S)
+                return
+            self.problem = None
+            self._courier.committed(progress.sequence)
+
+    def _merged(self) -> bool:
+        """Whether segments were due to be merged, and are now."""
+        try:
+            return self._store.mailboxes.merge() > 0
+        except StoreError as error:
+            self.problem = error
+            return False

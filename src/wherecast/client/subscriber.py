@@ -1,0 +1,146 @@
+"""Subscribers of a broker in this process, and what they receive."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+
+from wherecast.client.desk import Desk
+from wherecast.client.pump import now_us
+from wherecast.delivery import Notification as Handed
+from wherecast.delivery import decode_cursor, encode_cursor
+from wherecast.gateway.box import Box
+from wherecast.gateway.registrar import DEFAULT_STREAM, new_id
+from wherecast.model import ConfigError, FilterError, Publication, Subscription
+
+_connections = count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Notification:
+    """A publication that matched, for a subscriber.
+
+    Attributes:
+        publication: with its id and time filled in.
+        subscription_ids: the subscriptions that it matched, sorted.
+        stream: where it was published.
+        cursor: names this notification; cursors sort as notifications came.
+        redelivered: whether it may have been received before.
+    """
+
+    publication: Publication
+    subscription_ids: tuple[str, ...]
+    stream: str
+    cursor: str
+    redelivered: bool
+    _box: Box = field(repr=False, compare=False)
+
+    def ack(self) -> None:
+        """Acknowledges this one: it is not delivered again."""
+        self._box.ack([decode_cursor(self.cursor)])
+
+
+class Subscriber:
+    """A registered subscriber: its subscriptions and its queue."""
+
+    def __init__(self, name: str, desk: Desk) -> None:
+        self.name = name
+        self._desk = desk
+        self._box = desk.courier.box(name)
+
+    def subscribe(
+        self, filter: str, id: str | None = None, stream: str = DEFAULT_STREAM
+    ) -> Subscription:
+        """Adds a subscription: it acts on everything that is published after this returns.
+
+        The same id again replaces its filter. Without an id it gets one.
+
+        Raises:
+            FilterError: the filter cannot be accepted.
+        """
+        wanted = Subscription(new_id() if id is None else id, filter, self.name, stream)
+        self._desk.registrar.subscribe(wanted, now_us())
+        return wanted
+
+    def subscribe_all(
+        self, filters: Mapping[str, str] | Iterable[tuple[str, str]], stream: str = DEFAULT_STREAM
+    ) -> list[tuple[str, FilterError]]:
+        """Adds or replaces many subscriptions, given as pairs of id and filter, in one step.
+
+        Returns:
+            Those with a bad filter, which are left out, each with its error.
+        """
+        pairs = filters.items() if isinstance(filters, Mapping) else filters
+        wanted = [Subscription(id, filter, self.name, stream) for id, filter in pairs]
+        return self._desk.registrar.subscribe_all(self.name, wanted, now_us())
+
+    def unsubscribe(self, id: str) -> bool:
+        """Ends a subscription; what it queued stays. False where it is not there."""
+        return self._desk.registrar.unsubscribe(self.name, id, now_us())
+
+    @property
+    def subscriptions(self) -> Iterator[Subscription]:
+        """Its subscriptions by their ids."""
+        after = ""
+        registry = self._desk.store.registry
+        while page := registry.subscriptions(self.name, after):
+            yield from page
+            after = page[-1].id
+
+    def take(self, most: int = 1, timeout: float = 0.0) -> list[Notification]:
+        """The oldest notifications that are not acknowledged; waits for the first one.
+
+        Those that were taken before come again, marked, until they are acknowledged.
+
+        Args:
+            most: how many at most.
+            timeout: how long to wait, in seconds.
+        """
+        if most < 1:
+            raise ConfigError(f"take at least 1, not {most}")
+        self._desk.check()
+        handed = self._box.take(most, timeout)
+        self._desk.check()
+        return self._notifications(handed)
+
+    def ack_through(self, notification: Notification) -> None:
+        """Acknowledges a notification and all that came before it."""
+        self._box.ack_through(decode_cursor(notification.cursor))
+
+    def __iter__(self) -> Iterator[Notification]:
+        """Notifications as they come, each once, until the broker is closed.
+
+        No more than a thousand are ahead of their acknowledgement. What is not acknowledged when
+        the iteration ends is delivered again.
+        """
+        connection = next(_connections)
+        self._box.connect(connection)
+        try:
+            while (handed := self._box.sent(connection)) is not None:
+                yield from self._notifications((handed,))
+            self._desk.check()
+        finally:
+            self._box.disconnect(connection)
+
+    @property
+    def queued(self) -> int:
+        """How many notifications are not acknowledged."""
+        return self._desk.queued(self.name)
+
+    def _notifications(self, handed: Sequence[Handed]) -> list[Notification]:
+        """Handed notifications with their publications; damaged ones are acknowledged and left."""
+        received = self._desk.received([one.sequence for one in handed])
+        lost = [one.sequence for one, got in zip(handed, received, strict=True) if got is None]
+        if lost:
+            self._box.ack(lost)
+        return [
+            Notification(
+                got.publication,
+                one.subscription_ids,
+                got.stream,
+                encode_cursor(one.sequence),
+                one.redelivered,
+                self._box,
+            )
+            for one, got in zip(handed, received, strict=True)
+            if got is not None
+        ]
