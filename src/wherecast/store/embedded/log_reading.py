@@ -3,7 +3,7 @@
 Each page is read in a short transaction of its own; what was trimmed in between is left out.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import apsw
@@ -25,7 +25,7 @@ _ENTRIES = """SELECT first, count, at, crc, CAST(stream AS BLOB), CAST(rows AS B
     ORDER BY first"""
 _CHANGES = """SELECT version, count, at, acts_from, CAST(batch AS BLOB) FROM changes
     WHERE version >= ifnull((SELECT max(version) FROM changes WHERE version <= ?1), 0)
-    AND version < ?2 ORDER BY version"""
+    AND version + count > ?1 AND version < ?2 ORDER BY version"""
 
 
 def read_entries(database: Database, start: int, end: int, envelopes: bool) -> Iterator[Entry]:
@@ -90,16 +90,33 @@ def _page(connection: apsw.Connection, start: int, end: int, envelopes: bool) ->
     if rows:
         after = "SELECT min(first) FROM entries WHERE first > ?"
         ends.append(connection.execute(after, (rows[-1][0],)).get or marks.end)
-    entries: list[Entry] = []
-    for row, row_end in zip(rows, ends, strict=True):
+    return list(_without_holes(rows, ends, range(start, end), envelopes))
+
+
+def _without_holes(
+    rows: Sequence[Any], ends: Sequence[int], wanted: range, envelopes: bool
+) -> Iterator[Entry]:
+    """The entries of rows, and one for each hole in the range that is wanted.
+
+    Args:
+        rows: those that overlap the range, or begin before it.
+        ends: of each, where the next one begins.
+        wanted: offsets.
+        envelopes: whether they are asked for.
+    """
+    start = wanted.start
+    for row, end in zip(rows, ends, strict=True):
         if start < row[0]:
-            entries.append(_damaged(start, row[0], "it is missing"))
-        entries.append(_entry(row, row_end, envelopes))
-        start = entries[-1].first + entries[-1].count
-    is_last = not rows or ends[-1] >= end
-    if is_last and start < end:
-        entries.append(_damaged(start, end, "it is missing"))
-    return entries
+            yield _damaged(start, row[0], "it is missing")
+        entry = _entry(row, end, envelopes)
+        if start < entry.first + entry.count:
+            yield entry
+            start = entry.first + entry.count
+        if start < min(end, wanted.stop):
+            yield _damaged(start, min(end, wanted.stop), "it is missing")
+            start = min(end, wanted.stop)
+    if not rows:
+        yield _damaged(start, wanted.stop, "it is missing")
 
 
 def _entry(row: Any, end: int, envelopes: bool) -> Entry:
