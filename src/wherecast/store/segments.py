@@ -100,24 +100,23 @@ def join(segments: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
 
     Cost: O(notifications) copied; O(rows log rows) compared.
     """
-    columns = {
-        name: pa.concat_arrays([segment.column(name) for segment in segments])
-        for name in SEGMENT.names
-    }
-    names, codes = _coded(columns.pop("subscriber"))
+    names, ids, offsets, matched = (
+        pa.concat_arrays([segment.column(name) for segment in segments]) for name in SEGMENT.names
+    )
+    names, codes = _coded(names)
     order = np.argsort(codes, kind="stable")
     groups = codes[order]
     starts = np.searchsorted(groups, np.arange(len(names) + 1))
-    ids, offsets, matched = (columns[name].take(pa.array(order)) for name in SEGMENT.names[1:])
-    joined_ids, places = _renumbered(ids, matched, groups, len(names))
+    bounds, picked = _gathered(_bounds(offsets), order)
     inner = matched.flatten()
-    lists = [
-        pa.ListArray.from_arrays(_int32(_bounds(offsets)[starts]), pa.array(_flat(offsets))),
-        pa.ListArray.from_arrays(
-            _int32(_bounds(matched)[starts]),
-            pa.ListArray.from_arrays(_int32(_bounds(inner)), _int32(places)),
-        ),
-    ]
+    inner_bounds, inner_picked = _gathered(_bounds(inner), picked)
+    joined_ids, places = _renumbered(
+        ids.take(pa.array(order)), groups, inner_bounds[bounds], _flat(inner)[inner_picked]
+    )
+    publications = pa.array(_flat(offsets)[picked])
+    matches = pa.ListArray.from_arrays(_int32(inner_bounds), _int32(places))
+    joined_bounds = _int32(bounds[starts])
+    lists = (pa.ListArray.from_arrays(joined_bounds, one) for one in (publications, matches))
     return pa.RecordBatch.from_arrays([names, joined_ids, *lists], schema=SEGMENT)
 
 
@@ -152,26 +151,44 @@ def empty() -> pa.RecordBatch:
     return pa.RecordBatch.from_pylist([], SEGMENT)
 
 
+def _gathered(bounds: Ints, order: Ints) -> tuple[Ints, Ints]:
+    """Lists put in an order: their bounds then, and which of their values goes where.
+
+    Shapes: bounds (lists + 1,), order (n,) → (n + 1,), (values,).
+    """
+    lengths = np.diff(bounds)[order]
+    if (lengths == 1).all():  # as where no publication matches two subscriptions of anybody
+        return np.arange(len(order) + 1), bounds[:-1][order]
+    ends = np.zeros(len(order) + 1, np.int64)
+    np.cumsum(lengths, out=ends[1:])
+    return ends, np.repeat(bounds[:-1][order] - ends[:-1], lengths) + np.arange(ends[-1])
+
+
 def _renumbered(
-    ids: pa.ListArray, matched: pa.ListArray, groups: Ints, group_count: int
+    ids: pa.ListArray, groups: Ints, match_bounds: Ints, places: Ints
 ) -> tuple[pa.ListArray, Ints]:
     """The sorted, distinct ids of each group of rows, and the places of all matches in them.
 
-    Shapes: ids and matched have R rows, groups (R,) ascends; places (matches,).
+    Shapes: ids (R,), groups (R,) ascending from 0 without a gap, match_bounds (R + 1,),
+        places (matches,) → (groups,), (matches,).
     """
     id_bounds = _bounds(ids)
     id_groups = np.repeat(groups, np.diff(id_bounds))
     words, codes = _coded(ids.flatten())
-    keys, merged = np.unique(id_groups * max(len(words), 1) + codes, return_inverse=True)
-    starts = np.searchsorted(keys, np.arange(group_count + 1) * max(len(words), 1))
-    joined = pa.ListArray.from_arrays(
-        _int32(starts), words.take(pa.array(keys % max(len(words), 1)))
+    word_count = max(len(words), 1)
+    keys, merged = np.unique(id_groups * word_count + codes, return_inverse=True)
+    group_count = int(groups[-1]) + 1 if len(groups) else 0
+    starts = np.searchsorted(keys, np.arange(group_count + 1) * word_count)
+    joined = pa.ListArray.from_arrays(_int32(starts), words.take(pa.array(keys % word_count)))
+    moved = (
+        merged
+        - starts[id_groups]
+        - (np.arange(len(merged)) - np.repeat(id_bounds[:-1], np.diff(id_bounds)))
     )
-    inner = matched.flatten()
-    match_bounds = _bounds(inner)[_bounds(matched)]
+    if not moved.any():  # as where the subscriptions of nobody changed
+        return joined, places
     rows = np.repeat(np.arange(len(groups)), np.diff(match_bounds))
-    places = merged[id_bounds[rows] + _flat(inner)] - starts[groups[rows]]
-    return joined, places
+    return joined, places + moved[id_bounds[rows] + places]
 
 
 def _coded(texts: pa.StringArray) -> tuple[pa.StringArray, Ints]:
