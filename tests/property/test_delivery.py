@@ -137,7 +137,7 @@ class Histories(RuleBasedStateMachine):
 
     @rule()
     def commit(self) -> None:
-        self.committed = self.told
+        self.committed = self.rng.choice([self.told, self.rng.randint(self.committed, self.told)])
         self.perform(self.queue.committed(self.committed))
 
     @precondition(lambda self: self.load)
@@ -166,10 +166,11 @@ class Histories(RuleBasedStateMachine):
             assert not [one for one in unacked[len(got) :] if one < self.committed]
             assert self.queue.is_ready == bool(got)
 
-    @rule(window=st.integers(1, 6))
-    def connect(self, window: int) -> None:
+    @rule()
+    def connect(self) -> None:
+        window = self.rng.randint(1, self.limits.in_flight_max)
         old, self.connection = self.connection, next(self.connections)
-        self.window = min(window, self.limits.in_flight_max)
+        self.window = window
         self.last_sent = -1
         self.in_flight = set()
         effects = self.queue.connect(self.connection, window)
@@ -192,8 +193,11 @@ class Histories(RuleBasedStateMachine):
     def some(self) -> int:
         """Most often a sequence that can be acknowledged."""
         handed = self.handed.intersection(self.unacked())
-        if handed and self.rng.random() < 0.9:
+        chance = self.rng.random()
+        if handed and chance < 0.8:
             return self.rng.choice(sorted(handed))
+        if handed and chance < 0.9:
+            return self.rng.randint(min(handed), max(handed))
         return self.rng.randint(0, self.published + 2)
 
     @rule()
@@ -271,10 +275,10 @@ class Histories(RuleBasedStateMachine):
 
     def drain(self, push: bool) -> None:
         """Everything comes, and is acknowledged."""
-        self.told = self.published
-        self.commit()
+        self.told = self.committed = self.published
+        self.perform(self.queue.committed(self.committed))
         if push:
-            self.connect(3)
+            self.connect()
         while self.unacked():
             left = len(self.unacked())
             while self.load:

@@ -110,7 +110,7 @@ class Subscribers(RuleBasedStateMachine):
 
     @rule()
     def commit(self) -> None:
-        self.committed = self.told
+        self.committed = self.rng.choice([self.told, self.rng.randint(self.committed, self.told)])
         for name, effects in self.queues.committed(self.committed).items():
             self.perform(name, effects)
 

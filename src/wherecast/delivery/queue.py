@@ -186,14 +186,16 @@ class Queue:
 
         Args:
             connection: a number that no other connection has.
-            window: how many may be in flight; at most the limit, which is also the default.
+            window: how many may be in flight, from 1 up to the limit, which is also the default.
         """
         most = self._limits.in_flight_max
         replaced = self._connection
         assert connection != replaced
+        if window is not None and not 1 <= window <= most:
+            raise ValueError(f"in flight may be from 1 to {most} notifications, not {window}")
         self._backlog.held.take_back()
         self._connection = connection
-        self._window = most if window is None else min(window, most)
+        self._window = most if window is None else window
         self._attended = True
         effects = self._push()
         return effects if replaced is None else (Close(replaced, REPLACED), *effects)

@@ -135,9 +135,10 @@ class Queues:
         self._to_wake |= self._connected
 
     def _look_after(self, name: str, queue: Queue) -> None:
-        """Remembers a connected one that heard of something it can load only later.
+        """Remembers a connected one if there may be something that it can load only later.
 
         What is committed it loads by itself, as soon as it has room.
         """
-        if name in self._connected and queue.known < queue.told > self._committed:
+        missed = queue.told < self._unbroken_from
+        if name in self._connected and (missed or queue.known < queue.told > self._committed):
             self._to_wake.add(name)

@@ -103,7 +103,11 @@ class TestPush:
 
     def test_the_limit_bounds_the_window(self) -> None:
         queue = opened(1, 2, 3, limits=SMALL)
-        assert len(sent(queue.connect(7, window=50))) == 2
+        for window in (-1, 0, 3):
+            with pytest.raises(ValueError, match="from 1 to 2"):
+                queue.connect(7, window)
+        assert queue.connection is None
+        assert len(sent(queue.connect(7))) == 2
 
     def test_new_ones_are_sent_at_once(self) -> None:
         queue = opened()
@@ -290,6 +294,17 @@ class TestAcknowledgement:
         queue.ack([2, 3, 4])
         queue.ack([1, 6])
         assert queue.cursor == Cursor(5, frozenset({6}))
+
+    def test_a_lowered_limit_does_not_block_the_cursor(self) -> None:
+        queue = Queue(Cursor(1, frozenset({3, 4, 5, 6})), 50, limits=SMALL)
+        queue.take(9)
+        queue.loaded(1, range(1, 9), [IDS] * 8, 50)
+        taken(queue)
+        queue.ack([1])
+        with pytest.raises(AcknowledgementError, match="more than 3"):
+            queue.ack([8])
+        queue.ack([2])
+        assert queue.cursor == Cursor(7)
 
     def test_a_cursor_ahead_of_the_pipeline_is_acknowledged_twice_without_harm(self) -> None:
         assert Queue(Cursor(through=60), 50).ack([55]) == ()

@@ -48,6 +48,18 @@ def test_what_was_skipped_is_loaded_at_the_next_commit() -> None:
     assert queues.committed(20) == {"ana": (Load(0, 2000),)}
 
 
+def test_what_was_skipped_may_be_committed_piece_by_piece() -> None:
+    queues = Queues(0)
+    queues.open("ana", Cursor())
+    queues.connect("ana", 7)
+    queues.notified(10, 20, {})
+    assert queues.committed(5) == {"ana": (Load(0, 2000),)}
+    assert queues["ana"].loaded(0, [], [], 5) == ()
+    assert queues.committed(8) == {"ana": (Load(5, 2000),)}
+    assert queues["ana"].loaded(5, [], [], 8) == ()
+    assert queues.committed(20) == {"ana": (Load(8, 2000),)}
+
+
 def test_what_was_told_before_a_queue_was_opened_is_loaded() -> None:
     queues = Queues(0)
     queues.notified(0, 10, {"ana": [(5, IDS)]})
