@@ -1,0 +1,80 @@
+"""kill -9 of a real process, at every named point and at random instants: nothing is lost."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.contract.feed import SUBSCRIBERS, Feed, pull
+from tests.contract.places import embedded
+from tests.unit.store.embedded.victim import EACH, FILES, batch_at
+from wherecast.store.crash_points import POINTS
+
+ROOT = Path(__file__).parents[4]
+
+
+def start(path: Path, batches: int, crash_at: str = "") -> subprocess.Popen[str]:
+    search = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.unit.store.embedded.victim", str(path), str(batches)],
+        env={**os.environ, "WHERECAST_CRASH_AT": crash_at, "PYTHONPATH": search},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def acknowledged(output: str) -> dict[str, int]:
+    """The last batch and cursor that returned."""
+    last = {"batch": 0, "cursor": 0}
+    for line in output.splitlines(keepends=True):
+        if line.endswith("\n"):
+            what, number = line.split()
+            last[what] = int(number)
+    return last
+
+
+def check(path: Path, output: str) -> None:
+    """What returned is there, what is there is right, and it goes on."""
+    last = acknowledged(output)
+    with embedded(path, settings=FILES) as opened:
+        end = opened.batches.progress().sequence
+        assert end >= last["batch"]
+        assert end % EACH == 0
+        cursor = opened.cursors.read("ana")
+        assert (cursor.through if cursor else 0) >= last["cursor"]
+        epoch = opened.batches.begin()
+        opened.batches.commit(batch_at(end), epoch)
+        while opened.mailboxes.merge():
+            pass
+        feed = Feed(1, order=[(0, offset) for offset in range(end + EACH)])
+        for name in SUBSCRIBERS:
+            assert list(pull(opened.mailboxes, name)) == feed.queue(name)
+        opened.mailboxes.merge()
+        opened.batches.begin()
+        rows = opened.database.path.parent / "segments"
+        with opened.database.reading() as connection:
+            named = connection.execute("SELECT count(*) FROM segments").fetchone()
+        assert named == (len(list(rows.iterdir())),)
+
+
+@pytest.mark.parametrize("point", POINTS)
+def test_a_kill_at_a_point(tmp_path: Path, point: str) -> None:
+    process = start(tmp_path / "store", 40, f"{point}:2")
+    output, _ = process.communicate(timeout=120)
+    assert process.returncode == -signal.SIGKILL
+    check(tmp_path / "store", output)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(5))
+def test_a_kill_at_any_instant(tmp_path: Path, seed: int) -> None:
+    process = start(tmp_path / "store", 100_000)
+    assert process.stdout is not None
+    lines = [process.stdout.readline() for _ in range(random.Random(seed).randrange(1, 60))]
+    process.kill()
+    output, _ = process.communicate(timeout=120)
+    check(tmp_path / "store", "".join(lines) + output)
