@@ -13,6 +13,7 @@ import numpy as np
 from wherecast.client.pump import Pump, now_us
 from wherecast.delivery import Cursor
 from wherecast.gateway.courier import Courier
+from wherecast.gateway.follower import Follower
 from wherecast.gateway.intake import prepare
 from wherecast.gateway.received import Received, Shelf
 from wherecast.gateway.registrar import DEFAULT_STREAM, Registrar
@@ -42,19 +43,26 @@ class Published:
 class Desk:
     """A store with everything that works on it in this process.
 
+    Args:
+        store: opened by its owner.
+        schema: of the default stream, or None for one that is there or open.
+        runs_pipeline: whether this process matches; otherwise another one does.
+
     Attributes:
         store: what is kept.
         registrar: changes streams, subscribers and subscriptions.
         courier: has the queues.
     """
 
-    def __init__(self, store: Store, schema: Schema | None) -> None:
+    def __init__(self, store: Store, schema: Schema | None, runs_pipeline: bool = True) -> None:
         self.store = store
         self.registrar = Registrar(store)
         if schema is not None or DEFAULT_STREAM not in store.registry.streams():
             self.registrar.define(DEFAULT_STREAM, _ANY if schema is None else schema, now_us())
         self.courier = Courier(store, lambda first, end: mend(store, first, end, now_us()))
-        self._pump = Pump(store, self.courier)
+        self._runner: Pump | Follower = (
+            Pump(store, self.courier) if runs_pipeline else Follower(store, self.courier)
+        )
         identity = store.log.identity
         self._shelf = Shelf(
             store.log,
@@ -65,7 +73,7 @@ class Desk:
         self._is_running = self._is_closed = False
 
     def check(self) -> None:
-        """Begins to match where that was not done.
+        """Begins to match and deliver where that was not done.
 
         Raises:
             ConfigError: the broker is closed.
@@ -76,8 +84,8 @@ class Desk:
                 raise ConfigError("the broker is closed")
             if not self._is_running:
                 self._is_running = True
-                self._pump.start()
-        self._pump.check()
+                self._runner.start()
+        self._runner.check()
 
     def publish(self, given: Sequence[Publication], stream: str) -> Published:
         """Accepts publications, but for those that are refused.
@@ -93,7 +101,7 @@ class Desk:
         accepted = duplicates = 0
         if len(prepared.rows):
             receipt = self.store.log.append(prepared.good, now_us())
-            self._pump.wake()
+            self._runner.wake()
             accepted = int((receipt.offsets >= 0).sum())
             duplicates = int(receipt.duplicates.sum())
             for row in prepared.rows[receipt.conflicts].tolist():
@@ -123,7 +131,7 @@ class Desk:
                 return
             self._is_closed = True
         self.courier.close()
-        self._pump.stop()
+        self._runner.stop()
         self.store.close()
 
 

@@ -8,7 +8,6 @@ from wherecast.client.desk import Desk
 from wherecast.client.pump import now_us
 from wherecast.delivery import Notification as Handed
 from wherecast.delivery import decode_cursor, encode_cursor
-from wherecast.gateway.box import Box
 from wherecast.gateway.registrar import DEFAULT_STREAM, new_id
 from wherecast.model import ConfigError, FilterError, Publication, Subscription
 
@@ -32,11 +31,11 @@ class Notification:
     stream: str
     cursor: str
     redelivered: bool
-    _box: Box = field(repr=False, compare=False)
+    _owner: "Subscriber" = field(repr=False, compare=False)
 
     def ack(self) -> None:
         """Acknowledges this one: it is not delivered again."""
-        self._box.ack([decode_cursor(self.cursor)])
+        self._owner.ack(self)
 
 
 class Subscriber:
@@ -45,7 +44,7 @@ class Subscriber:
     def __init__(self, name: str, desk: Desk) -> None:
         self.name = name
         self._desk = desk
-        self._box = desk.courier.box(name)
+        desk.courier.open(name)
 
     def subscribe(
         self, filter: str, id: str | None = None, stream: str = DEFAULT_STREAM
@@ -98,13 +97,17 @@ class Subscriber:
         if most < 1:
             raise ConfigError(f"take at least 1, not {most}")
         self._desk.check()
-        handed = self._box.take(most, timeout)
+        handed = self._desk.courier.take(self.name, most, timeout)
         self._desk.check()
         return self._notifications(handed)
 
+    def ack(self, notification: Notification) -> None:
+        """Acknowledges a notification: it is not delivered again."""
+        self._desk.courier.ack(self.name, [decode_cursor(notification.cursor)])
+
     def ack_through(self, notification: Notification) -> None:
         """Acknowledges a notification and all that came before it."""
-        self._box.ack_through(decode_cursor(notification.cursor))
+        self._desk.courier.ack_through(self.name, decode_cursor(notification.cursor))
 
     def __iter__(self) -> Iterator[Notification]:
         """Notifications as they come, each once, until the broker is closed.
@@ -113,13 +116,13 @@ class Subscriber:
         the iteration ends is delivered again.
         """
         connection = next(_connections)
-        self._box.connect(connection)
+        self._desk.courier.connect(self.name, connection)
         try:
-            while (handed := self._box.sent(connection)) is not None:
+            while (handed := self._desk.courier.sent(self.name, connection)) is not None:
                 yield from self._notifications((handed,))
             self._desk.check()
         finally:
-            self._box.disconnect(connection)
+            self._desk.courier.disconnect(self.name, connection)
 
     @property
     def queued(self) -> int:
@@ -131,7 +134,7 @@ class Subscriber:
         received = self._desk.received([one.sequence for one in handed])
         lost = [one.sequence for one, got in zip(handed, received, strict=True) if got is None]
         if lost:
-            self._box.ack(lost)
+            self._desk.courier.ack(self.name, lost)
         return [
             Notification(
                 got.publication,
@@ -139,7 +142,7 @@ class Subscriber:
                 got.stream,
                 encode_cursor(one.sequence),
                 one.redelivered,
-                self._box,
+                self,
             )
             for one, got in zip(handed, received, strict=True)
             if got is not None

@@ -1,133 +1,298 @@
 """The delivering side: the queues of subscribers over a store.
 
-`delivery` decides; this reads and writes for it. Notifications of a batch come from the pipeline by
-`notify`, before they are committed, or are read from the store once `committed` says so.
+`delivery` decides; this waits, reads and writes for it. Notifications of a batch come from a
+pipeline of this process by `notify`, before they are committed, or are read from the store once
+`committed` says that they are there.
 
-Concurrency: any number of threads. Each queue has its lock, under which the store is read for it;
-no lock of all queues is held meanwhile.
+Concurrency: any number of threads. One lock guards all queues; it is never held while the store is
+read or written.
 """
 
-from collections.abc import Callable
-from threading import Lock
+from collections import Counter, deque
+from collections.abc import Callable, Container, Iterable, Mapping
+from dataclasses import dataclass, field
+from threading import Condition, Lock
+from time import monotonic
 
 import numpy as np
 import numpy.typing as npt
 
-from wherecast.delivery import Cursor, Queue, QueueLimits
-from wherecast.gateway.box import Box, Reached
+from wherecast.delivery import (
+    Close,
+    Cursor,
+    Effect,
+    Figures,
+    Load,
+    Notification,
+    Queues,
+    SaveCursor,
+    Send,
+)
+from wherecast.model import StoreError
 from wherecast.store.contracts import DamagedSegment, Store
-from wherecast.store.numbering import Span, numbered, spans_of
+from wherecast.store.numbering import Numbered, Span, shifted, spans_of
 from wherecast.store.records import Batch, Queued
 from wherecast.store.segments import find
 
 Ints = npt.NDArray[np.int64]
 
 
+@dataclass(slots=True, eq=False)
+class _Box:
+    """What the threads of one subscriber share, beside its queue.
+
+    Attributes:
+        changed: wakes those that wait at the queue.
+        sent: what its connection was sent and has not taken.
+        changes: of the cursor.
+        saved: how many of them are stored.
+        saving: held by the thread that stores the cursor.
+    """
+
+    changed: Condition
+    sent: deque[Notification] = field(default_factory=deque)
+    changes: int = 0
+    saved: int = 0
+    saving: Lock = field(default_factory=Lock)
+
+
 class Courier:
-    """The queues of all subscribers that were asked for since it was made.
+    """The queues of all subscribers that were opened.
 
     Args:
         store: what they rest on.
         mend: makes the notifications of a range of sequences again, where they are damaged.
-        limits: of each queue.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        mend: Callable[[int, int], None],
-        limits: QueueLimits | None = None,
-    ) -> None:
+    def __init__(self, store: Store, mend: Callable[[int, int], None]) -> None:
         progress = store.batches.progress()
         self._store = store
         self._mend = mend
-        self._limits = QueueLimits() if limits is None else limits
-        self._reached = Reached(progress.sequence)
         # Notifications are sent before they are committed: an earlier life may have sent all.
         waiting = store.log.ends().since(progress.position)
-        self._delivered_before = progress.sequence + waiting
+        self._queues = Queues(progress.sequence, progress.sequence + waiting)
+        self._telling = Lock()  # no queue is opened while others are told of a batch
         self._lock = Lock()
-        self._boxes: dict[str, Box] = {}
-        self._offered = progress.sequence
-        self._to_wake: set[str] = set()
+        self._boxes: dict[str, _Box] = {}
+        self._waiting: Counter[str] = Counter()  # threads that pull
+        self._end = self._told = progress.sequence
         self._spans: list[Span] = []  # of the batch that is about to be committed
+        self._is_closed = False
 
-    def box(self, name: str) -> Box:
-        """The queue of a subscriber."""
-        with self._lock:
-            if name not in self._boxes:
-                cursor = self._store.cursors.read(name) or Cursor()
-                queue = Queue(cursor, self._reached.end, self._delivered_before, self._limits)
-                self._boxes[name] = Box(name, queue, self._offered, self._reached, self)
-                self._to_wake.add(name)
-            return self._boxes[name]
+    def open(self, name: str) -> None:
+        """Opens the queue of a subscriber, unless it is open."""
+        if name not in self._boxes:
+            cursor = self._store.cursors.read(name) or Cursor()
+            with self._telling, self._lock:
+                if name not in self._boxes:
+                    self._queues.open(name, cursor)
+                    self._boxes[name] = _Box(Condition(self._lock))
 
     def forget(self, name: str) -> None:
-        """Drops the queue of a subscriber, and lets those that wait at it go."""
+        """Ends the queue of a subscriber, and lets those that wait at it go."""
         with self._lock:
             box = self._boxes.pop(name, None)
-        if box is not None:
-            box.close()
+            if box is not None:
+                self._queues.forget(name)
+                box.changed.notify_all()
         self._store.cursors.write({name: None})
+
+    def close(self) -> None:
+        """Lets those that wait go."""
+        with self._lock:
+            self._is_closed = True
+            for box in self._boxes.values():
+                box.changed.notify_all()
+
+    # What comes from the pipeline.
 
     def notify(self, batch: Batch) -> None:
         """Gives queues the notifications of the next batch, which is about to be committed."""
-        sequence = self._reached.end
+        spans = spans_of(batch.start, batch.end, self._end)
         with self._lock:
-            self._spans = spans_of(batch.start, batch.end, sequence)
-        for part in numbered(batch, sequence):
-            with self._lock:
-                boxes = dict(self._boxes)
-                self._offered = part.end
-            for name in part.notifications.column("subscriber").to_pylist():
-                if name in boxes:
-                    found = find(part.notifications, name, part.first, part.end - part.first)
-                    assert found is not None
-                    items = zip(
-                        found.offsets.tolist(), map(tuple, found.subscription_ids), strict=True
-                    )
-                    boxes[name].offer(part.first, part.end, items)
-                    self._to_wake.add(name)
+            self._spans = spans
+        for part in shifted(batch.segments, spans):
+            with self._telling:
+                items = _items(part, self._boxes)
+                with self._lock:
+                    effects = self._queues.notified(part.first, part.end, items)
+                    self._told = part.end
+                    self._wake(items)
+            self._do_all(effects)
+
+    def committed(self, sequence: int) -> None:
+        """Tells queues that everything before a sequence is stored."""
+        with self._lock:
+            self._end, self._spans = sequence, []
+            effects = self._queues.committed(sequence)
+            self._wake(effects if sequence <= self._told else self._waiting)
+            self._told = max(self._told, sequence)
+        self._do_all(effects)
 
     def locate(self, sequences: Ints) -> tuple[npt.NDArray[np.int32], Ints]:
         """The partitions and the offsets of sequences that were notified, committed or not."""
         with self._lock:
-            end, spans = self._reached.end, self._spans
+            end, spans = self._end, self._spans
         stored = sequences < end
         if stored.all():
             return self._store.batches.locate(sequences)
         partitions, offsets = np.zeros(len(sequences), np.int32), sequences.copy()
         partitions[stored], offsets[stored] = self._store.batches.locate(sequences[stored])
         for span in spans:
-            inside = (span.sequence <= sequences) & (sequences < span.sequence + span.count)
+            inside = (span.sequence <= sequences) & (sequences < span.end)
             partitions[inside] = span.partition
             offsets[inside] += span.offset - span.sequence
         return partitions, offsets
 
-    def committed(self, sequence: int) -> None:
-        """Tells queues that everything before a sequence is stored."""
-        with self._lock:
-            self._reached.end = sequence
-            names, self._to_wake = self._to_wake, set()
-            boxes = [self._boxes[name] for name in names if name in self._boxes]
-        for box in boxes:
-            box.wake(sequence)
+    # What comes from subscribers.
 
-    def close(self) -> None:
-        """Lets those that wait go."""
-        with self._lock:
-            boxes = list(self._boxes.values())
-        for box in boxes:
-            box.close()
+    def take(self, name: str, most: int, timeout_s: float) -> tuple[Notification, ...]:
+        """The oldest notifications not acknowledged; waits for the first one at most so long."""
+        end = monotonic() + timeout_s
+        while True:
+            with self._lock:
+                box = self._boxes.get(name)
+                if box is None:
+                    return ()
+                found = self._queues[name].take(most)
+                if not isinstance(found, Load):
+                    left = end - monotonic()
+                    if found or left <= 0 or self._is_closed:
+                        return found
+                    self._waiting[name] += 1
+                    box.changed.wait(left)
+                    self._waiting -= Counter([name])  # drops it at 0
+                    continue
+            self._do(name, (found,))
 
-    def queued(self, name: str, start: int, limit: int) -> Queued:
-        """What the store has for a subscriber; damaged notifications are made again."""
+    def ack(self, name: str, sequences: Iterable[int]) -> None:
+        """Acknowledges single notifications; that is safe when this returns."""
+        with self._lock:
+            effects = self._queues[name].ack(list(sequences))
+        self._do(name, effects)
+        self._save(name)
+
+    def ack_through(self, name: str, sequence: int) -> None:
+        """Acknowledges everything up to a notification; that is safe when this returns."""
+        with self._lock:
+            effects = self._queues[name].ack_through(sequence)
+        self._do(name, effects)
+        self._save(name)
+
+    def connect(self, name: str, connection: int, window: int | None = None) -> None:
+        """Has notifications sent, to be taken by `sent`; a connection before it ends."""
+        with self._lock:
+            box = self._boxes[name]
+            box.sent.clear()
+            effects = self._queues.connect(name, connection, window)
+            box.changed.notify_all()
+        self._do(name, effects)
+
+    def disconnect(self, name: str, connection: int) -> None:
+        """Ends that; what was not acknowledged stays in the queue."""
+        with self._lock:
+            self._queues.disconnect(name, connection)
+
+    def sent(
+        self, name: str, connection: int, timeout_s: float | None = None
+    ) -> Notification | None:
+        """The next notification of a connection; None where the time is over, or it ended."""
+        end = None if timeout_s is None else monotonic() + timeout_s
+        with self._lock:
+            while not self._is_closed and name in self._boxes:
+                box = self._boxes[name]
+                if self._queues[name].connection != connection:
+                    return None
+                if box.sent:
+                    return box.sent.popleft()
+                left = None if end is None else end - monotonic()
+                if left is not None and left <= 0:
+                    return None
+                box.changed.wait(left)
+        return None
+
+    def figures(self, name: str) -> Figures:
+        """What a queue has done."""
+        with self._lock:
+            return self._queues[name].figures
+
+    # What queues ask for.
+
+    def _wake(self, names: Iterable[str]) -> None:
+        for name in names:
+            if name in self._boxes:
+                self._boxes[name].changed.notify_all()
+
+    def _do_all(self, effects: Mapping[str, tuple[Effect, ...]]) -> None:
+        for name, todo in effects.items():
+            self._do(name, todo)
+
+    def _do(self, name: str, effects: tuple[Effect, ...]) -> None:
+        """Does what a queue asks for; a changed cursor is only counted."""
+        waiting = deque(effects)
+        while waiting:
+            effect = waiting.popleft()
+            if isinstance(effect, Load):
+                waiting.extend(self._load(name, effect))
+            with self._lock:
+                box = self._boxes.get(name)
+                if box is None:
+                    return
+                if isinstance(effect, Send) and self._queues[name].connection == effect.connection:
+                    box.sent.extend(effect.notifications)
+                elif isinstance(effect, SaveCursor):
+                    box.changes += 1
+                assert isinstance(effect, Load | Send | SaveCursor | Close)
+                box.changed.notify_all()
+
+    def _load(self, name: str, load: Load) -> tuple[Effect, ...]:
+        """Reads what a queue asks for; damaged notifications are made again first."""
+        try:
+            queued = self._queued(name, load)
+        except StoreError:
+            with self._lock:
+                if name in self._boxes:
+                    self._queues[name].load_failed()
+            raise
+        with self._lock:
+            if name not in self._boxes:
+                return ()
+            ids = queued.subscription_ids
+            return self._queues[name].loaded(load.start, queued.sequences.tolist(), ids, queued.end)
+
+    def _queued(self, name: str, load: Load) -> Queued:
         while True:
             try:
-                return self._store.mailboxes.queued(name, start, limit)
+                return self._store.mailboxes.queued(name, load.start, load.limit)
             except DamagedSegment as damage:
                 self._mend(damage.first, damage.end)
 
-    def save(self, name: str, cursor: Cursor) -> None:
-        """Writes a cursor."""
-        self._store.cursors.write({name: cursor})
+    def _save(self, name: str) -> None:
+        """Stores the cursor as it is now, unless another thread has done so since it changed.
+
+        Several subscribers share one transaction.
+        """
+        with self._lock:
+            box = self._boxes[name]
+            wanted = box.changes
+        with box.saving:
+            if box.saved >= wanted:
+                return
+            with self._lock:
+                if name not in self._boxes:
+                    return
+                cursor, changes = self._queues[name].cursor, box.changes
+            self._store.cursors.write({name: cursor})
+            box.saved = changes
+
+
+def _items(part: Numbered, wanted: Container[str]) -> dict[str, list[tuple[int, tuple[str, ...]]]]:
+    """The notifications of some subscribers in a segment."""
+    items = {}
+    for name in part.notifications.column("subscriber").to_pylist():
+        if name in wanted:
+            found = find(part.notifications, name, part.first, part.end - part.first)
+            assert found is not None
+            ids = map(tuple, found.subscription_ids)
+            items[name] = list(zip(found.offsets.tolist(), ids, strict=True))
+    return items

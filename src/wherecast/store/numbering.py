@@ -36,6 +36,11 @@ class Span:
         """The offset after the last one."""
         return self.offset + self.count
 
+    @property
+    def end(self) -> int:
+        """The sequence after the last one."""
+        return self.sequence + self.count
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Numbered:
@@ -96,16 +101,26 @@ def number(segments: Iterable[Segment], spans: Sequence[Span]) -> list[Numbered]
     Raises:
         StoreError: one does not, or is not as a segment must be.
     """
-    found = []
-    for segment in segments:
+    given = list(segments)
+    for segment in given:
         problem = problem_of(segment.notifications, segment.first, segment.end)
         if problem:
             raise StoreError(f"the segment of {_told(segment)} cannot be stored: {problem}")
-        if segment.first == segment.end:
-            continue  # it covers nothing
-        by = _constant(segment, spans)
-        notifications = shift(segment.notifications, by)
-        found.append(Numbered(segment.first + by, segment.end + by, notifications))
+    return shifted(given, spans)
+
+
+def shifted(segments: Iterable[Segment], spans: Sequence[Span]) -> list[Numbered]:
+    """Segments by sequence, in order, without a look into them.
+
+    Raises:
+        StoreError: one does not lie within one of the spans.
+    """
+    found = []
+    for segment in segments:
+        if segment.first < segment.end:  # or it covers nothing
+            by = _constant(segment, spans)
+            notifications = shift(segment.notifications, by)
+            found.append(Numbered(segment.first + by, segment.end + by, notifications))
     return sorted(found, key=lambda one: one.first)
 
 

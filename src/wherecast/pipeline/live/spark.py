@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Event
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 from wherecast.model import ConflictError, StoreError
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
 _LOOK_S = 0.1  # how often a query is looked at
+_MERGE_S = 0.5  # how often segments are looked at
 RESTARTS_MAX = 3  # of a query that fails at one place
 OPTIONS = {
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
@@ -76,6 +77,15 @@ class LivePipeline:
             ConflictError: another pipeline has taken over.
             StoreError: a place of the log cannot be passed.
         """
+        merging = Thread(target=self._merge, args=(stop,), daemon=True)
+        merging.start()
+        try:
+            self._run(stop, to_end)
+        finally:
+            stop.set()
+            merging.join()
+
+    def _run(self, stop: Event, to_end: bool) -> None:
         failures = 0
         while not stop.is_set():
             before = self.store.batches.progress()
@@ -122,6 +132,16 @@ class LivePipeline:
         finally:
             query.stop()
             shutil.rmtree(checkpoint, ignore_errors=True)
+
+    def _merge(self, stop: Event) -> None:
+        """Merges segments beside the query, as long as some are due."""
+        while not stop.is_set():
+            try:
+                merged = self.store.mailboxes.merge()
+            except (StoreError, ConflictError):  # a full disk, say: it is tried again
+                merged = 0
+            if not merged:
+                stop.wait(_MERGE_S)
 
     def _commit(self, failed: list[Exception]) -> Callable[["DataFrame", int], None]:
         """The function that commits a micro-batch."""

@@ -1,0 +1,58 @@
+"""The live pipeline as a process of its own: `python -m wherecast.pipeline.live.process DIRECTORY`.
+
+It says `ready` on standard output once Spark runs, then a line per committed batch. It ends on
+SIGTERM and SIGINT, and when its standard input is closed: so it does not outlive the process that
+started it, however that one ends.
+"""
+
+import argparse
+import signal
+import sys
+from pathlib import Path
+from threading import Event, Thread
+
+from wherecast.model import WherecastError
+from wherecast.pipeline.live.plan import PUBLICATIONS_MAX
+from wherecast.pipeline.live.spark import OPTIONS, LivePipeline
+from wherecast.pipeline.session import SparkFailed, spark_session
+from wherecast.pipeline.spark_settings import MASTER
+from wherecast.store.records import Progress
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs the pipeline of a directory until it is told to stop; the exit code."""
+    parser = argparse.ArgumentParser(prog="wherecast-pipeline", description=__doc__)
+    parser.add_argument("directory", type=Path)
+    parser.add_argument("--master", default=MASTER)
+    parser.add_argument("--tasks", type=int, default=1, help="that share a large batch")
+    parser.add_argument("--publications-max", type=int, default=PUBLICATIONS_MAX)
+    given = parser.parse_args(arguments)
+    stop = Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    Thread(target=_stop_at_end_of_input, args=(stop,), daemon=True).start()
+    try:
+        with spark_session(given.master, options=OPTIONS) as spark:
+            pipeline = LivePipeline(
+                spark, given.directory, given.tasks, given.publications_max, _say
+            )
+            print("ready", flush=True)
+            pipeline.run(stop)
+    except (WherecastError, SparkFailed) as error:
+        print(error, file=sys.stderr, flush=True)
+        return 1
+    return 0
+
+
+def _say(progress: Progress) -> None:
+    print(f"committed {progress.sequence}", flush=True)
+
+
+def _stop_at_end_of_input(stop: Event) -> None:
+    while sys.stdin.read(4096):
+        pass
+    stop.set()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
