@@ -2,7 +2,7 @@
 
 import struct
 import zlib
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 
 import apsw
 
@@ -54,7 +54,7 @@ class Marks:
 
     def write(self, connection: apsw.Connection) -> None:
         """Puts the marks in the place of those that are there."""
-        row = (*astuple(self), _crc(self))
+        row = (self.start, self.end, self.version, self.bytes, _crc(self))
         connection.execute("INSERT OR REPLACE INTO marks VALUES (1, ?, ?, ?, ?, ?)", row)
 
 
@@ -80,4 +80,4 @@ def _counted(connection: apsw.Connection) -> Marks:
 
 
 def _crc(marks: Marks) -> int:
-    return zlib.crc32(struct.pack("<qqqq", *astuple(marks)))
+    return zlib.crc32(struct.pack("<qqqq", marks.start, marks.end, marks.version, marks.bytes))

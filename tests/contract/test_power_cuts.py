@@ -1,0 +1,90 @@
+"""What was acknowledged is there after a power cut at any write."""
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from tests.contract.stores import Body, Place, bodies_in, changes, embedded_place, publications
+from tests.power_cut import Disk, Image, recorded_disk, scratch
+from wherecast.store.embedded import log as embedded_log
+from wherecast.store.position import Position
+from wherecast.store.projection import replay
+
+
+@pytest.fixture(autouse=True)
+def _short_write_ahead_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Emptied every few commits, so that this is cut short, too."""
+    layout = replace(embedded_log.LAYOUT, checkpoint_pages=12)
+    monkeypatch.setattr(embedded_log, "LAYOUT", layout)
+
+
+def calls(count: int) -> list[Sequence[Body]]:
+    """What is appended, call by call."""
+    return [
+        [
+            Body(number * 10 + row, f"{number}-{row}", bytes(number % 7 * 200))
+            for row in range(number % 3 + 1)
+        ]
+        for number in range(count)
+    ]
+
+
+def fill(disk: Disk, place: Place, given: Sequence[Sequence[Body]]) -> None:
+    """Appends, changes and trims, and acknowledges each."""
+    for number, bodies in enumerate(given):
+        receipt = place.log.append(publications(bodies), at=number)
+        disk.acknowledge(("append", int(receipt.offsets[-1]) + 1))
+        if number % 4 == 0:
+            row = ("subscribe", "default", "ana", f"s{number}", "no2 > 1")
+            accepted = place.log.change(changes(row), at=number)
+            disk.acknowledge(("change", accepted.version + 1))
+        if number % 10 == 9:
+            to = place.log.ends()[0] // 2
+            place.log.trim(Position({0: to}))
+
+
+def check(image: Image, place: Place, given: Sequence[Sequence[Body]]) -> None:
+    log = place.log
+    told = dict(image.acknowledged)  # the last of each
+    end, version = log.ends()[0], log.changes_end()
+    assert end >= told.get("append", 0)
+    assert version >= told.get("change", 0)
+    bounds, expected = {0}, []
+    for bodies in given:
+        expected += bodies
+        bounds.add(len(expected))
+    assert end in bounds  # whole entries only
+    start = log.starts()[0]
+    assert start in bounds
+    assert list(bodies_in(log, 0)) == expected[start:end]
+    assert log.registry.subscriptions("ana") == replay(log, version).subscriptions("ana")
+    assert log.registry.counts()["subscriptions"] == version
+    if start < end:
+        again = log.append(publications([expected[end - 1], Body(-1)]), at=10**6)
+        assert again.duplicates.tolist() == [True, False]
+        assert again.offsets.tolist() == [-1, end]
+
+
+@pytest.mark.parametrize(("count", "each"), [(20, 3), pytest.param(60, 4, marks=pytest.mark.slow)])
+def test_the_log_after_power_cuts(count: int, each: int) -> None:
+    given = calls(count)
+    with scratch() as folder:
+        with recorded_disk() as disk:
+            place = embedded_place(folder / "store", vfs=disk.vfs)
+            disk.sync_names()
+            fill(disk, place, given)
+            place.close()
+        shown = 0
+        for image in disk.images(count, each):
+            copy = folder / "copy"
+            copy.mkdir()
+            shutil.copy(folder / "store" / "format", copy)
+            image.write(copy)
+            place = embedded_place(copy)
+            check(image, place, given)
+            place.close()
+            shutil.rmtree(copy)
+            shown += 1
+    assert shown > count * 20
