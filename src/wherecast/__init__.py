@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from wherecast.client.async_broker import AsyncBroker as AsyncBroker
     from wherecast.client.broker import Broker as Broker
     from wherecast.language import Explanation as Explanation
     from wherecast.language import Filter as Filter
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     __version__: str
 
 _HOMES = {
+    "wherecast.client.async_broker": ("AsyncBroker",),
     "wherecast.client.broker": ("Broker",),
     "wherecast.language": ("Explanation", "Filter"),
     "wherecast.matching": ("Index", "Matches"),

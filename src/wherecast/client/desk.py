@@ -87,6 +87,10 @@ class Desk:
                 self._runner.start()
         self._runner.check()
 
+    def raise_failure(self) -> None:
+        """Raises what ended matching or delivery, if something did."""
+        self._runner.check()
+
     def publish(self, given: Sequence[Publication], stream: str) -> Published:
         """Accepts publications, but for those that are refused.
 

@@ -1,6 +1,7 @@
 """Subscribers of a broker in this process, and what they receive."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -98,8 +99,8 @@ class Subscriber:
             raise ConfigError(f"take at least 1, not {most}")
         self._desk.check()
         handed = self._desk.courier.take(self.name, most, timeout)
-        self._desk.check()
-        return self._notifications(handed)
+        self._desk.raise_failure()
+        return self.notifications(handed)
 
     def ack(self, notification: Notification) -> None:
         """Acknowledges a notification: it is not delivered again."""
@@ -115,22 +116,31 @@ class Subscriber:
         No more than a thousand are ahead of their acknowledgement. What is not acknowledged when
         the iteration ends is delivered again.
         """
-        connection = next(_connections)
-        self._desk.courier.connect(self.name, connection)
-        try:
-            while (handed := self._desk.courier.sent(self.name, connection)) is not None:
-                yield from self._notifications((handed,))
-            self._desk.check()
-        finally:
-            self._desk.courier.disconnect(self.name, connection)
+        with self.feed() as feed:
+            while (found := feed.read()) is not None:
+                yield from found
+
+    def feed(self) -> "Feed":
+        """A connection that notifications are sent over, in place of an earlier one."""
+        return Feed(self, self._desk)
+
+    def listening(self, listener: Callable[[], None]) -> AbstractContextManager[None]:
+        """Has a function called by any thread whenever there may be something new.
+
+        It must not wait, and must not call back.
+        """
+        return self._desk.courier.listening(self.name, listener)
 
     @property
     def queued(self) -> int:
         """How many notifications are not acknowledged."""
         return self._desk.queued(self.name)
 
-    def _notifications(self, handed: Sequence[Handed]) -> list[Notification]:
-        """Handed notifications with their publications; damaged ones are acknowledged and left."""
+    def notifications(self, handed: Sequence[Handed]) -> list[Notification]:
+        """What a queue handed out, with its publications.
+
+        One whose publication is damaged in the log is acknowledged and left out.
+        """
         received = self._desk.received([one.sequence for one in handed])
         lost = [one.sequence for one, got in zip(handed, received, strict=True) if got is None]
         if lost:
@@ -147,3 +157,35 @@ class Subscriber:
             for one, got in zip(handed, received, strict=True)
             if got is not None
         ]
+
+
+class Feed:
+    """A connection over which a subscriber is sent its notifications, from `enter` to `exit`.
+
+    No more than a thousand are ahead of their acknowledgement. What is not acknowledged at the end
+    is delivered again.
+    """
+
+    def __init__(self, subscriber: Subscriber, desk: Desk) -> None:
+        self._subscriber = subscriber
+        self._desk = desk
+        self._connection = next(_connections)
+
+    def __enter__(self) -> "Feed":
+        self._desk.check()
+        self._desk.courier.connect(self._subscriber.name, self._connection)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._desk.courier.disconnect(self._subscriber.name, self._connection)
+
+    def read(self, timeout: float | None = None) -> list[Notification] | None:
+        """What was sent since the last call; None where the connection has ended.
+
+        Args:
+            timeout: how long to wait for the first one, in seconds; None is as long as it takes.
+        """
+        name = self._subscriber.name
+        handed = self._desk.courier.sent(name, self._connection, timeout)
+        self._desk.raise_failure()
+        return None if handed is None else self._subscriber.notifications(handed)

@@ -9,7 +9,8 @@ read or written.
 """
 
 from collections import Counter, deque
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Condition, Lock
 from time import monotonic
@@ -47,6 +48,7 @@ class _Box:
         changes: of the cursor.
         saved: how many of them are stored.
         saving: held by the thread that stores the cursor.
+        listeners: called whenever those that wait are woken.
     """
 
     changed: Condition
@@ -54,6 +56,13 @@ class _Box:
     changes: int = 0
     saved: int = 0
     saving: Lock = field(default_factory=Lock)
+    listeners: list[Callable[[], None]] = field(default_factory=list)
+
+    def wake(self) -> None:
+        """Wakes whoever waits; the lock is held."""
+        self.changed.notify_all()
+        for listener in self.listeners:
+            listener()
 
 
 class Courier:
@@ -94,7 +103,7 @@ class Courier:
             box = self._boxes.pop(name, None)
             if box is not None:
                 self._queues.forget(name)
-                box.changed.notify_all()
+                box.wake()
         self._store.cursors.write({name: None})
 
     def close(self) -> None:
@@ -102,7 +111,7 @@ class Courier:
         with self._lock:
             self._is_closed = True
             for box in self._boxes.values():
-                box.changed.notify_all()
+                box.wake()
 
     # What comes from the pipeline.
 
@@ -185,7 +194,7 @@ class Courier:
             box = self._boxes[name]
             box.sent.clear()
             effects = self._queues.connect(name, connection, window)
-            box.changed.notify_all()
+            box.wake()
         self._do(name, effects)
 
     def disconnect(self, name: str, connection: int) -> None:
@@ -195,21 +204,39 @@ class Courier:
 
     def sent(
         self, name: str, connection: int, timeout_s: float | None = None
-    ) -> Notification | None:
-        """The next notification of a connection; None where the time is over, or it ended."""
+    ) -> tuple[Notification, ...] | None:
+        """What a connection was sent since it was asked last; None where the connection ended.
+
+        Waits for the first one, at most so long; without a limit, as long as it takes.
+        """
         end = None if timeout_s is None else monotonic() + timeout_s
         with self._lock:
             while not self._is_closed and name in self._boxes:
                 box = self._boxes[name]
                 if self._queues[name].connection != connection:
                     return None
-                if box.sent:
-                    return box.sent.popleft()
                 left = None if end is None else end - monotonic()
-                if left is not None and left <= 0:
-                    return None
+                if box.sent or (left is not None and left <= 0):
+                    sent = tuple(box.sent)
+                    box.sent.clear()
+                    return sent
                 box.changed.wait(left)
         return None
+
+    @contextmanager
+    def listening(self, name: str, listener: Callable[[], None]) -> Iterator[None]:
+        """Has a function called whenever there may be something new for a subscriber.
+
+        It is called by any thread, must not wait and must not call back.
+        """
+        with self._lock:
+            box = self._boxes[name]
+            box.listeners.append(listener)
+        try:
+            yield
+        finally:
+            with self._lock:
+                box.listeners.remove(listener)
 
     def figures(self, name: str) -> Figures:
         """What a queue has done."""
@@ -221,7 +248,7 @@ class Courier:
     def _wake(self, names: Iterable[str]) -> None:
         for name in names:
             if name in self._boxes:
-                self._boxes[name].changed.notify_all()
+                self._boxes[name].wake()
 
     def _do_all(self, effects: Mapping[str, tuple[Effect, ...]]) -> None:
         for name, todo in effects.items():
@@ -243,7 +270,7 @@ class Courier:
                 elif isinstance(effect, SaveCursor):
                     box.changes += 1
                 assert isinstance(effect, Load | Send | SaveCursor | Close)
-                box.changed.notify_all()
+                box.wake()
 
     def _load(self, name: str, load: Load) -> tuple[Effect, ...]:
         """Reads what a queue asks for; damaged notifications are made again first."""
