@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from wherecast.model import Schema, StoreError, Subscription
+from wherecast.store.blobs import Blobs
 from wherecast.store.position import Position
 from wherecast.store.records import (
     Accepted,
@@ -281,6 +282,7 @@ class Store(Protocol):
         batches: the record per batch.
         mailboxes: the notifications of committed batches.
         cursors: what was acknowledged.
+        snapshots: blobs that may be lost, if there is a place for them.
     """
 
     log: Log
@@ -288,6 +290,7 @@ class Store(Protocol):
     batches: Batches
     mailboxes: Mailboxes
     cursors: Cursors
+    snapshots: Blobs | None
 
     def close(self) -> None:
         """Gives everything back; nothing can be called after it."""

@@ -120,6 +120,49 @@ class InForce:
             self._collected = np.union1d(self._collected, over)
         self.floor = position
 
+    def state(self) -> pa.Table:
+        """The versions that are held, by number: what they are called, and where they act."""
+        held = np.setdiff1d(np.arange(len(self.ids)), self._collected)
+        numbers = held.tolist()
+        columns = {
+            "number": array_of(held),
+            "stream": pa.array([self._streams[number] for number in numbers], pa.string()),
+            "subscriber": pa.array([self.subscribers[number] for number in numbers], pa.string()),
+            "id": pa.array([self.ids[number] for number in numbers], pa.string()),
+        }
+        spans = self._spans.columns(held)
+        return pa.table(columns | {name: array_of(values) for name, values in spans.items()})
+
+    @staticmethod
+    def restored(
+        state: pa.Table, count: int, version: int, floor: Position, streams: dict[str, Stream]
+    ) -> "InForce":
+        """The subscriptions of what `state` gave, with the indexes of their streams.
+
+        Args:
+            state: the versions that are held.
+            count: how many there ever were.
+            version: the changes before this one are known.
+            floor: publications before it cannot be matched any more.
+            streams: with their indexes.
+        """
+        made = InForce()
+        made.version, made.floor, made.streams = version, floor, streams
+        made.subscribers, made.ids, made._streams = [""] * count, [""] * count, [""] * count
+        columns = {name: state.column(name).combine_chunks() for name in state.column_names}
+        held = values_of(columns.pop("number"))
+        names = [columns.pop(name).to_pylist() for name in ("stream", "subscriber", "id")]
+        ended = values_of(columns["ended"]).tolist()
+        for number, stream, subscriber, id, over in zip(held.tolist(), *names, ended, strict=True):
+            made._streams[number], made.subscribers[number] = stream, subscriber
+            made.ids[number] = id
+            if not over:
+                made._standing.setdefault(subscriber, {})[id] = number
+        values = {name: values_of(column) for name, column in columns.items()}
+        made._spans = Spans.restored(count, held, values)
+        made._collected = np.setdiff1d(np.arange(count), held)
+        return made
+
     def __len__(self) -> int:
         """The filters that are held, ended ones that were not collected included."""
         return sum(len(stream.index) for stream in self.streams.values())

@@ -5,13 +5,11 @@ Concurrency: one thread at a time.
 
 from collections.abc import Callable
 
-from wherecast.pipeline.live.in_force import InForce
+from wherecast.pipeline.live.keeper import Keeper
 from wherecast.pipeline.live.plan import PUBLICATIONS_MAX, plan
 from wherecast.pipeline.live.stage import match_range
 from wherecast.store.contracts import Store
 from wherecast.store.records import Batch, Progress
-
-_COLLECT_EVERY = 64  # batches
 
 
 class InlinePipeline:
@@ -29,8 +27,7 @@ class InlinePipeline:
         self._clock = clock
         self._publications_max = publications_max
         self._epoch = store.batches.begin()
-        self._subscriptions = InForce()
-        self._batches = 0
+        self._keeper = Keeper(store.log, store.snapshots)
 
     def next_batch(self) -> Batch | None:
         """The batch of what is new in the log, matched but not committed; None if nothing is."""
@@ -38,8 +35,7 @@ class InlinePipeline:
         planned = plan(log, start, self._publications_max)
         if planned is None:
             return None
-        known = self._subscriptions
-        known.advance(log.changes(known.version, planned.changes), planned.changes)
+        known = self._keeper.at(start, planned.changes)
         now = self._clock()
         matched = [
             match_range(part, log.read(part.partition, part.first, part.end), known, now)
@@ -57,7 +53,4 @@ class InlinePipeline:
             StoreError: it could not be written; `next_batch` gives it again.
         """
         self.progress = self._store.batches.commit(batch, self._epoch)
-        self._batches += 1
-        if self._batches % _COLLECT_EVERY == 0:
-            self._subscriptions.collect(self.progress.position)
         return self.progress

@@ -1,5 +1,6 @@
 """Spans: from which offset on, and up to which, each of many numbered things acts."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,29 @@ class Spans:
         for partition in self._ends:
             over &= self._ends[partition][: self._count] <= position[partition]
         return np.flatnonzero(over)
+
+    def columns(self, numbers: Ints) -> dict[str, Ints]:
+        """The starts and ends of some things, by a name for each partition."""
+        columns = {"ended": self._ended[numbers].astype(np.int64)}
+        for partition in sorted(self._starts):
+            columns[f"start {partition}"] = self._starts[partition][numbers]
+            columns[f"end {partition}"] = self._ends[partition][numbers]
+        return columns
+
+    @staticmethod
+    def restored(count: int, numbers: Ints, columns: Mapping[str, Ints]) -> "Spans":
+        """The spans of so many things, of which only some still act; see `columns`."""
+        spans = Spans()
+        spans._count = count
+        spans._ended = np.ones(count, np.bool_)
+        spans._ended[numbers] = columns["ended"]
+        for name, values in columns.items():
+            kind, _, partition = name.partition(" ")
+            if kind != "ended":
+                kept = spans._starts if kind == "start" else spans._ends
+                kept[int(partition)] = np.zeros(count, np.int64)
+                kept[int(partition)][numbers] = values
+        return spans
 
     def _part(self, partition: int) -> tuple[Ints, Ints]:
         """The starts and ends in a partition."""

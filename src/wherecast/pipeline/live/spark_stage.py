@@ -13,6 +13,7 @@ import orjson
 import pyarrow as pa
 
 from wherecast.pipeline.live.in_force import InForce
+from wherecast.pipeline.live.keeper import Keeper
 from wherecast.pipeline.live.stage import Matched, Range, match_range
 from wherecast.store.embedded.store import EmbeddedStore
 from wherecast.store.position import Position
@@ -74,20 +75,15 @@ def _entries(batch: pa.RecordBatch) -> Iterator[Entry]:
         yield Entry(partition, first, count, stream, at, attributes, places, None, damage)
 
 
-_known: dict[str, tuple[EmbeddedStore, InForce]] = {}
+_keepers: dict[str, Keeper] = {}
 
 
 def _subscriptions(path: str, start: Position, changes: int) -> InForce:
     """The subscriptions in force of this process, for a batch that begins at a position."""
-    if path not in _known:
-        _known[path] = EmbeddedStore(path, "reader"), InForce()
-    store, known = _known[path]
-    if not start.reaches(known.floor):  # an earlier batch is made again
-        known = InForce()
-        _known[path] = store, known
-    known.advance(store.log.changes(known.version, changes), changes)
-    known.collect(start)
-    return known
+    if path not in _keepers:
+        store = EmbeddedStore(path, "reader")
+        _keepers[path] = Keeper(store.log, store.snapshots)
+    return _keepers[path].at(start, changes)
 
 
 def _row(matched: Matched, changes: int) -> pa.RecordBatch:

@@ -3,6 +3,7 @@
 from contextlib import ExitStack
 from pathlib import Path
 
+from wherecast.store.blobs import Blobs
 from wherecast.store.contracts import Batches, Cursors, Log, Mailboxes, Registry
 from wherecast.store.embedded.batch_tables import LAYOUT
 from wherecast.store.embedded.batches import EmbeddedBatches
@@ -11,6 +12,7 @@ from wherecast.store.embedded.directory import Directory, Role
 from wherecast.store.embedded.log import EmbeddedLog
 from wherecast.store.embedded.mailboxes import EmbeddedMailboxes
 from wherecast.store.embedded.segment_rows import SegmentRows
+from wherecast.store.posix_blobs import PosixBlobs
 from wherecast.store.segment_files import SegmentFiles
 
 
@@ -48,6 +50,7 @@ class EmbeddedStore:
             self.batches: Batches = batches
             self.mailboxes: Mailboxes = EmbeddedMailboxes(database, segments)
             self.cursors: Cursors = cursors
+            self.snapshots: Blobs | None = PosixBlobs(directory.snapshots)
             self._opened = opened.pop_all()
 
     def close(self) -> None:

@@ -1,5 +1,6 @@
 """The store in memory."""
 
+from wherecast.store.blobs import Blobs
 from wherecast.store.contracts import Batches, Cursors, Log, Mailboxes, Registry
 from wherecast.store.memory.batches import MemoryBatches
 from wherecast.store.memory.committed import Committed
@@ -22,6 +23,7 @@ class MemoryStore:
         self.batches: Batches = MemoryBatches(committed)
         self.mailboxes: Mailboxes = MemoryMailboxes(committed)
         self.cursors: Cursors = MemoryCursors()
+        self.snapshots: Blobs | None = None
 
     def close(self) -> None:
         """Does nothing: there is nothing to give back."""

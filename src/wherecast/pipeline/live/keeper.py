@@ -1,0 +1,59 @@
+"""The subscriptions in force that a process keeps between batches.
+
+Concurrency: one thread at a time.
+"""
+
+from contextlib import suppress
+
+from wherecast.model import ConfigError
+from wherecast.pipeline.live import snapshots
+from wherecast.pipeline.live.in_force import InForce
+from wherecast.store.blobs import Blobs
+from wherecast.store.contracts import Log
+from wherecast.store.position import Position
+
+_COLLECT_EVERY = 64  # batches
+
+
+class Keeper:
+    """Brings the subscriptions in force to what a batch needs.
+
+    Args:
+        log: where changes are.
+        blobs: where snapshots are, if there is such a place.
+    """
+
+    def __init__(self, log: Log, blobs: Blobs | None) -> None:
+        self._log = log
+        self._blobs = blobs
+        self._known: InForce | None = None
+        self._saved = 0
+        self._calls = 0
+
+    def at(self, start: Position, changes: int) -> InForce:
+        """The subscriptions for a batch that begins at a position and knows some changes.
+
+        Raises:
+            StoreError: changes are missing or damaged.
+        """
+        known = self._known
+        if known is None or not start.reaches(known.floor):  # an earlier batch is made again
+            known = InForce() if self._blobs is None else snapshots.load(self._blobs, start)
+            self._known, self._saved = known, known.version
+        if known.version < changes:
+            known.advance(self._log.changes(known.version, changes), changes)
+        self._calls += 1
+        is_due = self._blobs is not None and snapshots.is_due(known, self._saved)
+        if is_due or self._calls % _COLLECT_EVERY == 0:
+            known.collect(start)
+        if is_due:
+            self._save(known)
+        return known
+
+    def _save(self, known: InForce) -> None:
+        """Writes a snapshot, unless another process was quicker."""
+        assert self._blobs is not None
+        with suppress(ConfigError):  # a full disk: the changes tell the same
+            if snapshots.is_due(known, snapshots.newest(self._blobs)):
+                snapshots.save(known, self._blobs)
+        self._saved = known.version
