@@ -18,6 +18,8 @@ app = typer.Typer(
 
 index = typer.Typer(help="What can be done with the file of an index.", no_args_is_help=True)
 app.add_typer(index, name="index")
+store = typer.Typer(help="What can be done with the directory of a store.", no_args_is_help=True)
+app.add_typer(store, name="store")
 
 _SCHEMA_HELP = "A schema file, .toml or .attributes."
 _JSON_HELP = "Print machine-readable output."
@@ -119,6 +121,41 @@ def check(
 
     if not run_check(file, json):
         raise typer.Exit(1)
+
+
+_DIRECTORY = typer.Argument(metavar="DIR", help="The directory of a store.")
+
+
+@store.command("check", epilog="Example: wherecast store check data")
+def check_store(
+    directory: Annotated[Path, _DIRECTORY],
+    json: Annotated[bool, typer.Option("--json", help=_JSON_HELP)] = False,
+) -> None:
+    """Verify everything that a store holds; it may be in use.
+
+    The exit code is 1 where something is damaged.
+    """
+    from wherecast.cli.store import run_check
+
+    if not run_check(directory, json):
+        raise typer.Exit(1)
+
+
+@store.command("backup", epilog="Example: wherecast store backup data /backups/monday")
+def back_up_store(
+    directory: Annotated[Path, _DIRECTORY],
+    target: Annotated[
+        Path, typer.Argument(metavar="TARGET", help="A directory that is empty or not there.")
+    ],
+    json: Annotated[bool, typer.Option("--json", help=_JSON_HELP)] = False,
+) -> None:
+    """Copy a store, consistently, while it is in use.
+
+    The copy is a store: serve it, or check it.
+    """
+    from wherecast.cli.store import run_backup
+
+    run_backup(directory, target, json)
 
 
 @app.command(epilog="Example: wherecast bench language --size 100000")

@@ -68,22 +68,8 @@ class EmbeddedCursors:
 
     def all(self) -> Iterator[tuple[str, Cursor]]:
         """Every cursor, by name; those that are written meanwhile may be missed."""
-        for row in self.rows():
+        for row in cursor_rows(self._database):
             yield row[0], _intact(row)
-
-    def rows(self) -> Iterator[Sequence[Any]]:
-        """Every row as it is, by name."""
-        after: tuple[str, ...] = ()
-        while True:
-            where = "WHERE subscriber > ?" if after else ""
-            with self._database.reading() as connection:
-                rows = connection.execute(
-                    f"SELECT * FROM cursors {where} ORDER BY subscriber LIMIT {_PAGE}", after
-                ).fetchall()
-            yield from rows
-            if len(rows) < _PAGE:
-                return
-            after = (str(rows[-1][0]),)
 
     def close(self) -> None:
         """Closes the file."""
@@ -102,6 +88,21 @@ class EmbeddedCursors:
                         )
             reached("cursors.before")
         return [None] * len(items)
+
+
+def cursor_rows(database: Database) -> Iterator[Sequence[Any]]:
+    """Every row as it is, by name, page after page."""
+    after: tuple[str, ...] = ()
+    while True:
+        where = "WHERE subscriber > ?" if after else ""
+        with database.reading() as connection:
+            rows = connection.execute(
+                f"SELECT * FROM cursors {where} ORDER BY subscriber LIMIT {_PAGE}", after
+            ).fetchall()
+        yield from rows
+        if len(rows) < _PAGE:
+            return
+        after = (str(rows[-1][0]),)
 
 
 def cursor_of(row: Sequence[Any]) -> Cursor | None:

@@ -167,20 +167,6 @@ class SegmentRows:
                 self._opened.popitem(last=False)
         return found
 
-    def verify(self, row: SegmentRow) -> pa.RecordBatch:
-        """The notifications of a segment, read and verified whatever was opened before.
-
-        Raises:
-            DamagedSegment: they are missing, or not as they were written.
-        """
-        with self._lock:
-            self._opened.pop(row, None)
-            self._verified.discard(row)
-        try:
-            return self.open(row)
-        except Swept:
-            raise DamagedSegment(row.first, row.end, "the row is missing") from None
-
     def sweep_dropped(self) -> None:
         """Deletes the files of segments that were dropped a while ago."""
         before = int(time.time() - self._settings.dropped_kept_s)

@@ -1,0 +1,145 @@
+"""Copies a directory while a server and a pipeline work in it.
+
+The copy is of one instant for each database file, in this order: cursors, batches, log. So no
+cursor is beyond the batches, and no batch is beyond the log, as in a directory whose process was
+killed at that instant; the other way round, a batch could refer to publications that are not in the
+copy. What is acknowledged between the first instant and the last is delivered again from the copy.
+
+All three states are held from the beginning, which keeps what is trimmed meanwhile, and the files
+of segments are mapped before anything is copied, so that merging cannot take them away. The file
+`format` is written last: a copy that was cut short is no store, and is not taken for one.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import apsw
+import pyarrow as pa
+
+from wherecast.model import ConfigError, StoreError
+from wherecast.store.embedded import batch_tables, cursors, log_tables
+from wherecast.store.embedded.batch_tables import read_segments
+from wherecast.store.embedded.database import Database, told
+from wherecast.store.embedded.directory import Directory
+from wherecast.store.segment_files import SegmentFiles, sync_folder
+
+_FILES = (
+    ("cursors.db", cursors.LAYOUT),
+    ("batches.db", batch_tables.LAYOUT),
+    ("log.db", log_tables.LAYOUT),
+)
+_STEP_PAGES = 4096
+_ENDLESS = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """A part of a backup.
+
+    Attributes:
+        name: the file.
+        size_bytes: what was copied now.
+        is_missing: whether the file was not there; what it held is made again from the log.
+    """
+
+    name: str
+    size_bytes: int
+    is_missing: bool = False
+
+
+def backup_store(path: Path, target: Path) -> Iterator[Copied]:
+    """Copies a store to a directory that is not there yet, or empty; tells what it copied.
+
+    Raises:
+        ConfigError: the one is no store, or the other cannot be written or is not empty.
+        StoreError: the store is damaged in SQLite's own pages, or the disk is full.
+    """
+    with ExitStack() as stack:
+        directory = Directory(path, "reader")
+        stack.callback(directory.close)
+        sources = {}
+        for name, layout in _FILES:
+            database = Database(directory.path / name, layout, is_writer=False)
+            stack.callback(database.close)
+            sources[name] = stack.enter_context(database.reading())
+            sources[name].pragma("user_version")  # the state is that of the first look
+        files = SegmentFiles(directory.segments)
+        mapped = _mapped(files, sources["batches.db"])
+        segments = SegmentFiles(_made(target) / "segments")
+        for name, source in sources.items():
+            yield from _copied(source, target / name)
+        for name, data in mapped.items():
+            if data is None:
+                yield Copied(name, 0, is_missing=True)
+            else:
+                segments.write(name, data)
+                yield Copied(name, data.size)
+        yield _with_format(directory.path, target)
+
+
+def _made(target: Path) -> Path:
+    """The target, with its folder of segments.
+
+    Raises:
+        ConfigError: it cannot be made, or is not empty.
+    """
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        other = next(target.iterdir(), None)
+        if other is not None:
+            raise ConfigError(f"{target} is not empty: it has {other.name}")
+        (target / "segments").mkdir()
+    except OSError as error:
+        raise ConfigError(f"cannot make {target}: {error.strerror or error}") from error
+    return target
+
+
+def _mapped(files: SegmentFiles, source: apsw.Connection) -> dict[str, pa.Buffer | None]:
+    """The files that segments name, mapped: they cannot go any more."""
+    found: dict[str, pa.Buffer | None] = {}
+    for row in read_segments(source, 0, _ENDLESS):
+        if row.is_file:
+            try:
+                found[row.file] = files.map(row.file)
+            except FileNotFoundError:
+                found[row.file] = None
+    return found
+
+
+def _copied(source: apsw.Connection, target: Path) -> Iterator[Copied]:
+    """Copies a database file as a connection sees it."""
+    with told(target):
+        copy = apsw.Connection(str(target))
+        try:
+            copy.pragma("synchronous", "full")
+            page_bytes = source.pragma("page_size")
+            with copy.backup("main", source, "main") as running:
+                left = 0
+                while not running.done:
+                    running.step(_STEP_PAGES)
+                    now = running.page_count - running.remaining
+                    yield Copied(target.name, (now - left) * page_bytes)
+                    left = now
+        finally:
+            copy.close()
+
+
+def _with_format(path: Path, target: Path) -> Copied:
+    """Makes the copy a store."""
+    try:
+        content = (path / "format").read_bytes()
+        sync_folder(target / "segments")
+        unfinished = target / ".format.new"
+        with unfinished.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(unfinished, target / "format")
+        sync_folder(target)
+        sync_folder(target.parent)
+    except OSError as error:
+        raise StoreError(f"cannot write {target}: {error.strerror or error}") from error
+    return Copied("format", len(content))

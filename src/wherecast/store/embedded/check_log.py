@@ -1,0 +1,103 @@
+"""The check of `log.db`: publications, changes, and the registry that they make."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from wherecast.model import StoreError
+from wherecast.store.embedded.checked import Checked
+from wherecast.store.embedded.database import Database
+from wherecast.store.embedded.entry_rows import Damage, ids_of
+from wherecast.store.embedded.log_reading import read_changes, read_entries
+from wherecast.store.embedded.log_tables import Marks, read_marks
+from wherecast.store.embedded.registry import EmbeddedRegistry
+from wherecast.store.projection import Projection
+
+_PAGE = 1000
+_TRIES = 3
+_FILE = "log.db"
+
+
+def check_entries(database: Database, marks: Marks) -> Iterator[Checked]:
+    """Every publication, with its envelope and what is kept of its id."""
+    for entry in read_entries(database, marks.start, marks.end, envelopes=True):
+        yield Checked(_FILE, "publication", entry.count, entry.damage)
+    after = -1
+    while True:
+        with database.reading() as connection:
+            rows: Sequence[Any] = connection.execute(
+                f"SELECT first, count, at, ids FROM entries WHERE first > ? LIMIT {_PAGE}",
+                (after,),
+            ).fetchall()
+        for *head, ids in rows:
+            try:
+                ids_of(head, ids)
+            except Damage as damage:
+                problem = f"the ids of the publications from {head[0]} on: {damage}"
+                yield Checked(_FILE, "publication", 0, problem)
+        if len(rows) < _PAGE:
+            return
+        after = rows[-1][0]
+
+
+def check_changes(database: Database, marks: Marks) -> Iterator[Checked]:
+    """Every change up to the first that is damaged, and that none is missing."""
+    expected = 0
+    try:
+        for entry in read_changes(database, 0, marks.version):
+            if entry.version != expected:
+                yield Checked(_FILE, "change", 0, f"change {expected} is missing")
+            expected = entry.version + entry.changes.num_rows
+            yield Checked(_FILE, "change", entry.changes.num_rows)
+    except StoreError as error:
+        yield Checked(_FILE, "change", 1, str(error))
+        return
+    if expected < marks.version:
+        yield Checked(_FILE, "change", 0, f"change {expected} is missing")
+
+
+def check_registry(database: Database) -> Iterator[Checked]:
+    """That the tables of the registry are what the changes make.
+
+    Where changes come meanwhile, it looks again; a registry that never rests is passed over.
+    """
+    expected, registry = Projection(), EmbeddedRegistry(database)
+    for _ in range(_TRIES):
+        version = _version(database)
+        for entry in read_changes(database, expected.version, version):
+            skipped = expected.version - entry.version
+            expected.apply(entry.changes.slice(skipped, version - expected.version), entry.at)
+        problem = _difference(registry, expected)
+        if problem is None or _version(database) == version:
+            yield Checked(_FILE, "", 0, problem)
+            return
+
+
+def _difference(registry: EmbeddedRegistry, expected: Projection) -> str | None:
+    """The first thing in which a registry is not what it should be."""
+    if dict(registry.streams()) != dict(expected.streams()):
+        return "the streams of the registry are not what the changes make"
+    if registry.counts() != expected.counts():
+        return f"the registry counts {registry.counts()}, the changes make {expected.counts()}"
+    after = ""
+    while names := expected.subscribers(after, _PAGE):
+        if registry.subscribers(after, _PAGE) != names:
+            return "the subscribers of the registry are not what the changes make"
+        for name in names:
+            if not _same_subscriptions(registry, expected, name):
+                return f"the subscriptions of {name!r} are not what the changes make"
+        after = names[-1]
+    return None
+
+
+def _same_subscriptions(registry: EmbeddedRegistry, expected: Projection, name: str) -> bool:
+    after = ""
+    while page := expected.subscriptions(name, after, _PAGE):
+        if registry.subscriptions(name, after, _PAGE) != page:
+            return False
+        after = page[-1].id
+    return not registry.subscriptions(name, after, 1)
+
+
+def _version(database: Database) -> int:
+    with database.reading() as connection:
+        return read_marks(connection).version
