@@ -28,12 +28,12 @@ def decode_batch(data: bytes, schema: Schema) -> pa.RecordBatch:
     Raises:
         ValueError: these are other bytes, or of another schema.
     """
-    body = pa.py_buffer(data).slice(1)
     try:
+        body = pa.py_buffer(data).slice(1)
         if data[:1] == _DECLARED:
             return pa.ipc.read_record_batch(body, arrow_schema(schema))
         if data[:1] == _OPEN:
             return pa.ipc.open_stream(body).read_next_batch()
-    except (pa.ArrowException, OSError, StopIteration) as error:
+    except (pa.ArrowException, OSError, EOFError, StopIteration) as error:
         raise ValueError(f"no batch of this schema: {error}") from error
     raise ValueError("no batch: the first byte is unknown")
