@@ -52,7 +52,7 @@ def unpack_changes(data: bytes) -> pa.RecordBatch:
     """
     try:
         stored = pa.ipc.read_record_batch(pa.py_buffer(data), _STORED)
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, EOFError) as error:
         raise ValueError(f"no changes: {error}") from error
     kinds = pa.DictionaryArray.from_arrays(stored.column("kind"), pa.array(CHANGE_KINDS))
     return pa.RecordBatch.from_arrays([kinds, *stored.columns[1:]], schema=CHANGES)
