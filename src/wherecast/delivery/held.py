@@ -39,11 +39,6 @@ class Held:
         """How many are in flight."""
         return len(self._in_flight)
 
-    @property
-    def waiting(self) -> int:
-        """How many are not in flight."""
-        return len(self._waiting)
-
     def first(self) -> int | None:
         """The oldest sequence, if there is any."""
         return next(chain(self._in_flight, self._waiting), None)

@@ -258,7 +258,7 @@ class Queue:
         return Load(self._backlog.known, self._room())
 
     def _push(self) -> tuple[Effect, ...]:
-        """Fills the window, and has the next ones read when none are left to send."""
+        """Fills the window, and has the next ones read when there is room for many."""
         if self._connection is None:
             return ()
         effects: list[Effect] = []
@@ -267,8 +267,7 @@ class Queue:
         if sent:
             effects.append(Send(self._connection, self._hand_out(sent)))
         # Not for every little room: a load for each acknowledgement would cost too much.
-        roomy = self._room() >= self._limits.held_max / 2
-        if not held.waiting and roomy and self._may_load():
+        if self._room() >= self._limits.held_max / 2 and self._may_load():
             effects.append(self._load())
         return tuple(effects)
 

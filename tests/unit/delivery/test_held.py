@@ -16,9 +16,9 @@ def test_sent_ones_come_first_and_go_back_in_order() -> None:
     one = held(1, 2, 3, 4)
     assert one.send(2) == [(1, ("s1",)), (2, ("s2",))]
     assert one.send(1) == [(3, ("s3",))]
-    assert (one.in_flight, one.waiting, one.first()) == (3, 1, 1)
+    assert (one.in_flight, len(one), one.first()) == (3, 4, 1)
     one.take_back()
-    assert (one.in_flight, one.waiting) == (0, 4)
+    assert (one.in_flight, len(one)) == (0, 4)
     assert sequences(one) == [1, 2, 3, 4]
 
 

@@ -142,7 +142,7 @@ class TestPush:
         assert sent(queue.connect(7)) == [(7, 1, True), (7, 2, False)]
         assert taken(queue) == again(1, 2)
 
-    def test_the_next_are_loaded_when_none_are_left_to_send(self) -> None:
+    def test_the_next_are_loaded_when_half_the_room_is_free(self) -> None:
         queue = Queue(Cursor(), 50, limits=SMALL)
         assert queue.connect(7) == (Load(0, 4),)
         first = queue.loaded(0, [1, 2, 3, 4], [IDS] * 4, 5)

@@ -60,6 +60,26 @@ def test_what_was_skipped_may_be_committed_piece_by_piece() -> None:
     assert queues.committed(20) == {"ana": (Load(8, 2000),)}
 
 
+def test_after_that_they_are_told_again_and_look_no_more() -> None:
+    queues = Queues(0)
+    queues.open("ana", Cursor())
+    queues.connect("ana", 7)
+    queues.committed(50)
+    assert queues["ana"].loaded(0, [], [], 50) == ()
+    assert queues.notified(50, 60, {}) == {}
+    assert queues.committed(60) == {}
+    assert queues.notified(60, 70, {"ana": [(65, IDS)]}) == {"ana": sent(7, 65)}
+
+
+def test_what_came_during_a_load_is_loaded_after_its_commit() -> None:
+    queues = Queues(10)
+    queues.open("ana", Cursor())
+    assert queues.connect("ana", 7) == (Load(0, 2000),)
+    assert queues.notified(10, 20, {"ana": [(15, IDS)]}) == {}
+    assert queues["ana"].loaded(0, [], [], 10) == ()
+    assert queues.committed(20) == {"ana": (Load(10, 2000),)}
+
+
 def test_what_was_told_before_a_queue_was_opened_is_loaded() -> None:
     queues = Queues(0)
     queues.notified(0, 10, {"ana": [(5, IDS)]})
