@@ -3,6 +3,7 @@
 Concurrency: any number of threads may use a broker, its publishers and its subscribers.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from wherecast.client.desk import Desk, open_store
@@ -10,6 +11,7 @@ from wherecast.client.publisher import Publisher
 from wherecast.client.pump import now_us
 from wherecast.client.subscriber import Subscriber
 from wherecast.model import Schema
+from wherecast.store.records import DeadLetter
 
 
 class Broker:
@@ -27,7 +29,7 @@ class Broker:
     def __init__(self, schema: Schema | None = None, data: str | Path | None = None) -> None:
         store = open_store(data)
         try:
-            self._desk = Desk(store, schema)
+            self._desk = Desk(store, schema, None if data is None else Path(data))
         except BaseException:
             store.close()
             raise
@@ -65,6 +67,14 @@ class Broker:
         if known:
             self._desk.courier.forget(name)
         return known
+
+    def dead_letters(self) -> Iterator[DeadLetter]:
+        """The publications that were accepted but could not be matched, with the reasons."""
+        after = -1
+        batches = self._desk.store.batches
+        while page := batches.dead_letters(after):
+            yield from (letter for _, letter in page)
+            after = page[-1][0]
 
     def close(self) -> None:
         """Ends the broker. A durable one keeps what was published and not acknowledged."""

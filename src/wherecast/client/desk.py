@@ -5,6 +5,7 @@ Concurrency: any number of threads.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from threading import Lock
 
@@ -19,6 +20,7 @@ from wherecast.gateway.received import Received, Shelf
 from wherecast.gateway.registrar import DEFAULT_STREAM, Registrar
 from wherecast.model import ConfigError, Problem, Publication, PublicationError, Schema
 from wherecast.pipeline.live.mend import mend
+from wherecast.pipeline.live.poison import culprits
 from wherecast.store.contracts import Store
 from wherecast.store.publication_ids import generated_id
 
@@ -46,6 +48,7 @@ class Desk:
     Args:
         store: opened by its owner.
         schema: of the default stream, or None for one that is there or open.
+        data: the directory of the store, if it has one.
         runs_pipeline: whether this process matches; otherwise another one does.
 
     Attributes:
@@ -54,15 +57,19 @@ class Desk:
         courier: has the queues.
     """
 
-    def __init__(self, store: Store, schema: Schema | None, runs_pipeline: bool = True) -> None:
+    def __init__(
+        self,
+        store: Store,
+        schema: Schema | None,
+        data: Path | None = None,
+        runs_pipeline: bool = True,
+    ) -> None:
         self.store = store
         self.registrar = Registrar(store)
         if schema is not None or DEFAULT_STREAM not in store.registry.streams():
             self.registrar.define(DEFAULT_STREAM, _ANY if schema is None else schema, now_us())
         self.courier = Courier(store, lambda first, end: mend(store, first, end, now_us()))
-        self._runner: Pump | Follower = (
-            Pump(store, self.courier) if runs_pipeline else Follower(store, self.courier)
-        )
+        self._runner = _runner(store, self.courier, data, runs_pipeline)
         identity = store.log.identity
         self._shelf = Shelf(
             store.log,
@@ -137,6 +144,15 @@ class Desk:
         self.courier.close()
         self._runner.stop()
         self.store.close()
+
+
+def _runner(
+    store: Store, courier: Courier, data: Path | None, runs_pipeline: bool
+) -> Pump | Follower:
+    """What brings batches to the queues."""
+    if not runs_pipeline:
+        return Follower(store, courier)
+    return Pump(store, courier, None if data is None else partial(culprits, data))
 
 
 def open_store(data: str | Path | None) -> Store:

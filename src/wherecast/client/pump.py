@@ -8,7 +8,7 @@ from threading import Condition, Thread
 
 from wherecast.gateway.courier import Courier
 from wherecast.model import StoreError, WherecastError
-from wherecast.pipeline.live.inline import InlinePipeline
+from wherecast.pipeline.live.inline import FindPoison, InlinePipeline
 from wherecast.store.contracts import Store
 
 _RETRY_S = 0.2  # after a full disk, say
@@ -26,11 +26,13 @@ class Pump:
         problem: why the last batch could not be stored; it is tried again.
     """
 
-    def __init__(self, store: Store, courier: Courier) -> None:
+    def __init__(
+        self, store: Store, courier: Courier, find_poison: FindPoison | None = None
+    ) -> None:
         self.problem: StoreError | None = None
         self._store = store
         self._courier = courier
-        self._pipeline = InlinePipeline(store, now_us)
+        self._pipeline = InlinePipeline(store, now_us, find_poison)
         self._changed = Condition()
         self._has_work = True  # what an earlier life left
         self._is_stopped = False

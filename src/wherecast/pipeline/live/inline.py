@@ -5,29 +5,47 @@ Concurrency: one thread at a time.
 
 from collections.abc import Callable
 
+from wherecast.pipeline.live.attempts import Attempts
 from wherecast.pipeline.live.keeper import Keeper
-from wherecast.pipeline.live.plan import PUBLICATIONS_MAX, plan
-from wherecast.pipeline.live.stage import match_range
+from wherecast.pipeline.live.plan import PUBLICATIONS_MAX, Plan, plan
+from wherecast.pipeline.live.stage import Range, match_range
 from wherecast.store.contracts import Store
 from wherecast.store.records import Batch, Progress
+
+FindPoison = Callable[[Range, int], list[int]]
+"""The offsets of publications of a range, with a version of changes, that end the process."""
 
 
 class InlinePipeline:
     """Batches of a store's log, each made by `next_batch` and then committed.
+
+    Args:
+        store: what it works on.
+        clock: gives the time.
+        find_poison: asked where an earlier process ended at the place where this one begins.
+        publications_max: in one batch.
 
     Attributes:
         progress: what was committed.
     """
 
     def __init__(
-        self, store: Store, clock: Callable[[], int], publications_max: int = PUBLICATIONS_MAX
+        self,
+        store: Store,
+        clock: Callable[[], int],
+        find_poison: FindPoison | None = None,
+        publications_max: int = PUBLICATIONS_MAX,
     ) -> None:
         self.progress = store.batches.progress()
         self._store = store
         self._clock = clock
+        self._find_poison = find_poison
         self._publications_max = publications_max
         self._epoch = store.batches.begin()
         self._keeper = Keeper(store.log, store.snapshots)
+        # Looked at before the first batch, and of no use after it.
+        self._attempts = None if store.snapshots is None else Attempts(store.snapshots)
+        self._poison: dict[int, list[int]] = {}
 
     def next_batch(self) -> Batch | None:
         """The batch of what is new in the log, matched but not committed; None if nothing is."""
@@ -35,10 +53,18 @@ class InlinePipeline:
         planned = plan(log, start, self._publications_max)
         if planned is None:
             return None
+        if self._attempts is not None and self._attempts.begin(self.progress.sequence):
+            self._look_for_poison(planned)
         known = self._keeper.at(start, planned.changes)
         now = self._clock()
         matched = [
-            match_range(part, log.read(part.partition, part.first, part.end), known, now)
+            match_range(
+                part,
+                log.read(part.partition, part.first, part.end),
+                known,
+                now,
+                self._poison.get(part.partition, ()),
+            )
             for part in planned.ranges
         ]
         segments = tuple(one.segment for one in matched)
@@ -53,4 +79,12 @@ class InlinePipeline:
             StoreError: it could not be written; `next_batch` gives it again.
         """
         self.progress = self._store.batches.commit(batch, self._epoch)
+        if self._attempts is not None:
+            self._attempts.passed()
+            self._attempts, self._poison = None, {}
         return self.progress
+
+    def _look_for_poison(self, planned: Plan) -> None:
+        if self._find_poison is not None and not self._poison:
+            for part in planned.ranges:
+                self._poison[part.partition] = self._find_poison(part, planned.changes)
