@@ -128,6 +128,7 @@ class Subscribers(RuleBasedStateMachine):
         if old is not None:
             assert isinstance(effects[0], Close)
             effects = effects[1:]
+            self.queues.disconnect(name, old)  # late: the new one is there
         self.perform(name, effects)
 
     @precondition(lambda self: self.connected)

@@ -131,6 +131,7 @@ def test_a_replaced_connection_ends_without_harm() -> None:
     queues.connect("ana", 8)
     queues.disconnect("ana", 7)
     assert queues.notified(0, 9, {"ana": [(1, IDS)]}) == {"ana": sent(8, 1)}
+    assert queues.committed(15) == {"ana": (Load(9, 1999),)}
     queues.disconnect("ana", 8)
-    assert queues.notified(9, 20, {"ana": [(11, IDS)]}) == {}
+    assert queues.notified(15, 20, {"ana": [(16, IDS)]}) == {}
     assert queues.committed(30) == {}
