@@ -10,7 +10,7 @@ read or written.
 
 from collections import Counter, deque
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from threading import Condition, Lock
 from time import monotonic
@@ -36,6 +36,7 @@ from wherecast.store.records import Batch, Queued
 from wherecast.store.segments import find
 
 Ints = npt.NDArray[np.int64]
+Loads = list[tuple[str, Load]]
 
 
 @dataclass(slots=True, eq=False)
@@ -125,18 +126,20 @@ class Courier:
                 items = _items(part, self._boxes)
                 with self._lock:
                     effects = self._queues.notified(part.first, part.end, items)
+                    loads = self._settle_all(effects)
                     self._told = part.end
                     self._wake(items)
-            self._do_all(effects)
+            self._try_loads(loads)
 
     def committed(self, sequence: int) -> None:
         """Tells queues that everything before a sequence is stored."""
         with self._lock:
             self._end, self._spans = sequence, []
-            effects = self._queues.committed(sequence)
-            self._wake(effects if sequence <= self._told else self._waiting)
-            self._told = max(self._told, sequence)
-        self._do_all(effects)
+            loads = self._settle_all(self._queues.committed(sequence))
+            if sequence > self._told:
+                self._wake(self._waiting)
+                self._told = sequence
+        self._try_loads(loads)
 
     def locate(self, sequences: Ints) -> tuple[npt.NDArray[np.int32], Ints]:
         """The partitions and the offsets of sequences that were notified, committed or not."""
@@ -172,20 +175,20 @@ class Courier:
                     box.changed.wait(left)
                     self._waiting -= Counter([name])  # drops it at 0
                     continue
-            self._do(name, (found,))
+            self._load(name, found)
 
     def ack(self, name: str, sequences: Iterable[int]) -> None:
         """Acknowledges single notifications; that is safe when this returns."""
         with self._lock:
-            effects = self._queues[name].ack(list(sequences))
-        self._do(name, effects)
+            loads = self._settle(name, self._queues[name].ack(list(sequences)))
+        self._load_all(loads)
         self._save(name)
 
     def ack_through(self, name: str, sequence: int) -> None:
         """Acknowledges everything up to a notification; that is safe when this returns."""
         with self._lock:
-            effects = self._queues[name].ack_through(sequence)
-        self._do(name, effects)
+            loads = self._settle(name, self._queues[name].ack_through(sequence))
+        self._load_all(loads)
         self._save(name)
 
     def connect(self, name: str, connection: int, window: int | None = None) -> None:
@@ -193,9 +196,9 @@ class Courier:
         with self._lock:
             box = self._boxes[name]
             box.sent.clear()
-            effects = self._queues.connect(name, connection, window)
+            loads = self._settle(name, self._queues.connect(name, connection, window))
             box.wake()
-        self._do(name, effects)
+        self._load_all(loads)
 
     def disconnect(self, name: str, connection: int) -> None:
         """Ends that; what was not acknowledged stays in the queue."""
@@ -250,42 +253,55 @@ class Courier:
             if name in self._boxes:
                 self._boxes[name].wake()
 
-    def _do_all(self, effects: Mapping[str, tuple[Effect, ...]]) -> None:
-        for name, todo in effects.items():
-            self._do(name, todo)
+    def _settle_all(self, effects: Mapping[str, tuple[Effect, ...]]) -> Loads:
+        return [load for name, todo in effects.items() for load in self._settle(name, todo)]
 
-    def _do(self, name: str, effects: tuple[Effect, ...]) -> None:
-        """Does what a queue asks for; a changed cursor is only counted."""
-        waiting = deque(effects)
-        while waiting:
-            effect = waiting.popleft()
-            if isinstance(effect, Load):
-                waiting.extend(self._load(name, effect))
-            with self._lock:
-                box = self._boxes.get(name)
-                if box is None:
-                    return
-                if isinstance(effect, Send) and self._queues[name].connection == effect.connection:
+    def _settle(self, name: str, effects: tuple[Effect, ...]) -> Loads:
+        """Does what a queue asks for, but for what must be read, which is given back.
+
+        The lock is held since the queue was asked, so what it sends stays in order.
+        """
+        box = self._boxes[name]
+        for effect in effects:
+            match effect:
+                case Send():
                     box.sent.extend(effect.notifications)
-                elif isinstance(effect, SaveCursor):
+                    box.wake()
+                case SaveCursor():
                     box.changes += 1
-                assert isinstance(effect, Load | Send | SaveCursor | Close)
-                box.wake()
+                case Close():  # whoever waits there sees that the connection is another
+                    box.wake()
+        return [(name, effect) for effect in effects if isinstance(effect, Load)]
 
-    def _load(self, name: str, load: Load) -> tuple[Effect, ...]:
-        """Reads what a queue asks for; damaged notifications are made again first."""
-        try:
-            queued = self._queued(name, load)
-        except StoreError:
+    def _load_all(self, loads: Loads) -> None:
+        for name, load in loads:
+            self._load(name, load)
+
+    def _try_loads(self, loads: Loads) -> None:
+        """Reads what can be read; a queue whose turn failed asks again at its next event."""
+        for name, load in loads:
+            with suppress(StoreError):
+                self._load(name, load)
+
+    def _load(self, name: str, load: Load) -> None:
+        """Reads what a queue asks for, and what it asks for then."""
+        waiting = [(name, load)]
+        while waiting:
+            _, load = waiting.pop()
+            try:
+                queued = self._queued(name, load)
+            except StoreError:
+                with self._lock:
+                    if name in self._boxes:
+                        self._queues[name].load_failed()
+                raise
             with self._lock:
-                if name in self._boxes:
-                    self._queues[name].load_failed()
-            raise
-        with self._lock:
-            if name not in self._boxes:
-                return ()
-            ids = queued.subscription_ids
-            return self._queues[name].loaded(load.start, queued.sequences.tolist(), ids, queued.end)
+                if name not in self._boxes:
+                    return
+                sequences, ids = queued.sequences.tolist(), queued.subscription_ids
+                effects = self._queues[name].loaded(load.start, sequences, ids, queued.end)
+                waiting.extend(self._settle(name, effects))
+                self._boxes[name].wake()
 
     def _queued(self, name: str, load: Load) -> Queued:
         while True:
