@@ -371,6 +371,21 @@ class TestRegistry:
         page = registry.subscriptions("ana", after=names[10], limit=3)
         assert [subscription.id for subscription in page] == names[11:14]
 
+    def test_of_many_changes_of_one_subscription_the_last_counts(
+        self, log: Log, registry: Registry
+    ) -> None:
+        rows = [
+            ("subscribe", "d", f"s{number % 3}", f"{number % 7}", f"a > {number}")
+            for number in range(3000)
+        ]
+        log.change(changes(*rows, ("subscribe", "d", "s0", "0", "b")), at=0)
+        expected = replay(log, 3001)
+        for name in ("s0", "s1", "s2"):
+            assert registry.subscriptions(name) == expected.subscriptions(name)
+        last = registry.subscription("s2", "3")
+        assert last is not None
+        assert last.filter == f"a > {max(n for n in range(3000) if n % 3 == 2 and n % 7 == 3)}"
+
     def test_it_can_be_rebuilt_at_any_version(self, log: Log, registry: Registry) -> None:
         log.change(changes(("subscribe", "d", "ana", "1", "a"), ("forget", "", "ana")), at=3)
         log.change(changes(("subscribe", "d", "bo", "1", "a"), ("subscriber", "", "c")), at=4)

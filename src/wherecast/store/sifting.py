@@ -137,6 +137,8 @@ class _Verdicts:
     def judge_among_themselves(self, hashes: Hashes) -> None:
         """Those whose id came earlier in the same call."""
         rows = np.flatnonzero((hashes != 0) & ~(self.duplicates | self.conflicts))
+        if len(rows) < 2:
+            return
         _, group, counts = np.unique(hashes[rows], return_inverse=True, return_counts=True)
         firsts: dict[str, int] = {}
         for row in rows[counts[group] > 1].tolist():

@@ -138,7 +138,8 @@ class Database:
     def _opened_writer(self) -> apsw.Connection:
         writer = self._connected(apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
         try:
-            writer.pragma("journal_mode", "wal")
+            if writer.pragma("journal_mode", "wal") != "wal":
+                raise StoreError(f"{self.path} is on a file system without shared memory files")
             writer.pragma("synchronous", "full")
             writer.pragma("journal_size_limit", 4 * self._layout.checkpoint_pages * 4096)
             writer.wal_autocheckpoint(self._layout.checkpoint_pages)

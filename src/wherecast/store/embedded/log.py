@@ -5,11 +5,13 @@ Concurrency: any number of threads. One process, the owner of the directory, app
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import apsw
 import pyarrow as pa
 
+from wherecast.model.errors import StoreError
 from wherecast.store.change_batches import check_changes
 from wherecast.store.embedded.directory import Directory
 from wherecast.store.embedded.group_commit import GroupCommit
@@ -35,6 +37,8 @@ class EmbeddedLog:
 
     def __init__(self, directory: Directory, window: IdWindow | None = None) -> None:
         is_owner = directory.role == "owner"
+        if is_owner:
+            _refuse_lost(directory.path)
         self.identity = directory.identity
         self._database = directory.database("log.db", LAYOUT, is_owner)
         self.registry = EmbeddedRegistry(self._database)
@@ -128,6 +132,17 @@ class EmbeddedLog:
         if marks.end == self._recent_end:
             return self._recent
         return recent_ids(connection, self._recent, self._recent_end, marks)
+
+
+def _refuse_lost(path: Path) -> None:
+    """Raises StoreError where other files are there, so that a log was there too, but is not now.
+
+    A new one would give out the offsets of the lost one again.
+    """
+    log = path / "log.db"
+    is_there = log.exists() and log.stat().st_size > 0
+    if not is_there and any((path / name).exists() for name in ("batches.db", "cursors.db")):
+        raise StoreError(f"{log} is missing or empty; run: wherecast store check {path}")
 
 
 def _trim_some(connection: apsw.Connection, before: int) -> bool:

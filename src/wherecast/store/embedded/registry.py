@@ -17,6 +17,7 @@ from wherecast.store.embedded.log_tables import read_marks
 from wherecast.store.projection import subscription_of
 from wherecast.store.records import ChangeKind
 
+_UNSORTED_MAX = 1_000  # more changes of a kind are sorted, to write each page once
 _REGISTER = "INSERT OR IGNORE INTO subscribers VALUES (?)"
 _STATEMENTS: Mapping[ChangeKind, tuple[str, str, tuple[str, ...]]] = {
     # before it per subscriber, for each change, with these fields
@@ -41,9 +42,15 @@ _STATEMENTS: Mapping[ChangeKind, tuple[str, str, tuple[str, ...]]] = {
 
 
 def project(connection: apsw.Connection, changes: pa.RecordBatch, at: int) -> None:
-    """Applies a batch of `CHANGES` to the tables, within a transaction."""
+    """Applies a batch of `CHANGES` to the tables, within a transaction.
+
+    Changes of one kind that follow one another may be sorted: the order of those of one
+    subscription stays.
+    """
     for kind, run in runs_of(changes):
         before, statement, names = _STATEMENTS[kind]
+        if run.num_rows > _UNSORTED_MAX:
+            run = run.sort_by([("subscriber", "ascending"), ("id", "ascending")])
         if before:
             subscribers = run.column("subscriber").unique().to_pylist()
             connection.executemany(before, ((name,) for name in subscribers))

@@ -19,6 +19,7 @@ from tests.unit.store.embedded.test_database import SmallDisk
 from wherecast.model.errors import StoreError
 from wherecast.store.embedded.directory import Directory
 from wherecast.store.embedded.log import EmbeddedLog
+from wherecast.store.embedded.store import EmbeddedStore
 from wherecast.store.position import Position
 from wherecast.store.publication_ids import generated_id
 from wherecast.store.records import Entry, Publications
@@ -159,6 +160,15 @@ class TestDamage:
         assert place.log.registry.subscribers() == ["ana"]
         place.close()
 
+    @pytest.mark.parametrize("is_emptied", [False, True])
+    def test_a_lost_log_is_not_begun_anew(self, path: Path, is_emptied: bool) -> None:
+        EmbeddedStore(path).close()
+        (path / "log.db").unlink()
+        if is_emptied:
+            (path / "log.db").touch()
+        with pytest.raises(StoreError, match=f"run: wherecast store check {path}"):
+            EmbeddedStore(path)
+
     def test_pages_of_sqlite(self, path: Path) -> None:
         self.filled(path)
         content = bytearray((path / "log.db").read_bytes())
@@ -277,6 +287,10 @@ class TestProcesses:
             lines += process.stdout.readlines()
         told = [tuple(map(int, line.split())) for line in lines if line.endswith("\n")]
         assert len(told) >= acknowledged
+        beside = EmbeddedLog(Directory(path, "reader"))
+        assert beside.ends()[0] > max(offset for offset, _ in told)
+        assert list(bodies_in(beside, 0))
+        beside.close()
         place = embedded_place(path)
         entries = list(place.log.read(0, 0, 10**9))
         assert all(entry.damage is None and entry.count == 3 for entry in entries)
