@@ -29,7 +29,7 @@ _NUMBERS = itertools.count()
 class _Step:
     """One thing that was done to a file, or told to someone outside."""
 
-    kind: Literal["make", "write", "truncate", "sync", "delete", "names", "acknowledge"]
+    kind: Literal["make", "write", "truncate", "sync", "rename", "delete", "names", "acknowledge"]
     file: str = ""
     offset: int = 0
     data: bytes = b""
@@ -76,6 +76,23 @@ class Disk:
     def sync_names(self) -> None:
         """Remembers that the directory was synced, by whoever opened the files."""
         self._steps.append(_Step("names"))
+
+    def write_file(self, name: str, data: bytes) -> None:
+        """Remembers that a file was made and written, and not synced."""
+        self.record(_Step("make", name))
+        self.record(_Step("write", name, 0, data))
+
+    def sync_file(self, name: str) -> None:
+        """Remembers that a file was synced."""
+        self.record(_Step("sync", name))
+
+    def rename(self, name: str, new: str) -> None:
+        """Remembers that a file got another name; it lasts once names are synced."""
+        self.record(_Step("rename", name, what=new))
+
+    def delete(self, name: str) -> None:
+        """Remembers that a file was deleted; it may be there again until names are synced."""
+        self.record(_Step("delete", name, what=False))
 
     def record(self, step: _Step) -> None:
         """Adds a step; threads may do so at once."""
@@ -126,6 +143,8 @@ class _Platters:
             self.acknowledged.append(step.what)
         elif step.kind == "make":
             self._names.setdefault(step.file, _File())
+        elif step.kind == "rename":
+            self._names[step.what] = self._names.pop(step.file)
         elif step.kind == "delete":
             self._names.pop(step.file, None)
             if step.what:

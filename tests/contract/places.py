@@ -1,12 +1,12 @@
 """Where the contract tests of batches, mailboxes and cursors open their stores."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from wherecast.store.contracts import Batches, Cursors, Mailboxes
-from wherecast.store.embedded.batch_tables import LAYOUT
+from wherecast.store.embedded import batch_tables
 from wherecast.store.embedded.batches import EmbeddedBatches
 from wherecast.store.embedded.cursors import EmbeddedCursors
 from wherecast.store.embedded.database import Database
@@ -43,14 +43,18 @@ def in_memory(partitions: int) -> Opened:
 
 @contextmanager
 def embedded(
-    path: Path, role: Role = "owner", settings: SegmentSettings | None = None
+    path: Path,
+    role: Role = "owner",
+    settings: SegmentSettings | None = None,
+    vfs: str = "",
+    files: Callable[[Path], SegmentFiles] = SegmentFiles,
 ) -> Iterator[EmbeddedOpened]:
     with ExitStack() as stack:
-        directory = stack.enter_context(closing(Directory(path, role)))
+        directory = stack.enter_context(closing(Directory(path, role, vfs)))
         database = stack.enter_context(
-            closing(directory.database("batches.db", LAYOUT, role != "reader"))
+            closing(directory.database("batches.db", batch_tables.LAYOUT, role != "reader"))
         )
-        segments = SegmentRows(database, SegmentFiles(directory.segments), settings)
+        segments = SegmentRows(database, files(directory.segments), settings)
         batches = stack.enter_context(closing(EmbeddedBatches(directory, database, segments)))
         cursors = stack.enter_context(closing(EmbeddedCursors(directory)))
         mailboxes = EmbeddedMailboxes(database, segments)

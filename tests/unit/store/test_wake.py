@@ -1,5 +1,6 @@
 import multiprocessing
 import os
+import select
 import signal
 import threading
 from pathlib import Path
@@ -101,8 +102,36 @@ def test_a_commit_between_look_and_sleep_is_not_missed(
             waker.wake()  # after this look has its answer
         return seen
 
-    assert waiter.wait(look, 30)
+    assert waiter.wait(look, 5)
     assert looks == [False, True]
+    waiter.close()
+    waker.close()
+
+
+def test_a_byte_that_another_thread_read_is_not_missed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wherecast.store.wake._LOOK_AGAIN_S", 60)
+    waiter, waker = Waiter(tmp_path / "wake"), Waker(tmp_path / "wake")
+    looks: list[bool] = []
+    answers = iter([False, True])  # so it reads the byte that comes between
+    sleeps: list[object] = []
+    poll = select.poll
+    monkeypatch.setattr("select.poll", lambda: sleeps.append(1) or poll())
+
+    def look() -> bool:
+        seen = bool(looks)
+        looks.append(seen)
+        if not seen:
+            waker.wake()
+            reader = threading.Thread(target=waiter.wait, args=(lambda: next(answers), 30))
+            reader.start()
+            reader.join(60)
+        return seen
+
+    assert waiter.wait(look, 5)
+    assert looks == [False, True]
+    assert len(sleeps) == 1  # of the other thread
     waiter.close()
     waker.close()
 

@@ -141,6 +141,36 @@ class TestFiles:
             assert pulled(opened) == whole(feed)
 
 
+class TestBesideOneAnother:
+    @pytest.mark.parametrize("settings", [SegmentSettings(), FILES])
+    @pytest.mark.parametrize("other", ["merge", "trim"])
+    def test_a_merge_that_comes_second_begins_anew(
+        self, path: Path, other: str, settings: SegmentSettings
+    ) -> None:
+        feed = Feed(1)
+        with (
+            embedded(path, settings=settings) as one,
+            embedded(path, "pipeline", settings) as two,
+        ):
+            commit_all(one.batches, feed, [5] * FAN_IN, one.batches.begin())
+            prepare = one.segments.prepare
+            done: list[object] = []
+
+            def prepare_late(*args: object, **kwargs: object) -> object:
+                if not done:
+                    done.append(
+                        two.mailboxes.merge() if other == "merge" else two.mailboxes.trim(10, {})
+                    )
+                return prepare(*args, **kwargs)  # type: ignore[arg-type]
+
+            one.segments.prepare = prepare_late  # type: ignore[method-assign,assignment]
+            assert one.mailboxes.merge() == 0
+            start = 0 if other == "merge" else 10
+            assert one.mailboxes.starts_at() == start
+            for name in SUBSCRIBERS:
+                assert list(pull(one.mailboxes, name)) == feed.queue(name, start)
+
+
 class TestDamage:
     @pytest.mark.parametrize("harm", [flip, shorten, empty, Path.unlink])
     @pytest.mark.parametrize("is_merged", [False, True])
