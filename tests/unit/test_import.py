@@ -6,8 +6,24 @@ import sys
 SHOW = "import sys, wherecast; print(*sorted({name.split('.')[0] for name in sys.modules}))"
 
 
+BROKER = "import wherecast; wherecast.Broker;" + SHOW
+OPENED = "import wherecast; wherecast.Broker().publisher('p').publish({'a': 1});" + SHOW
+SPARK = {"pyspark", "py4j"}
+HEAVY = SPARK | {"numba", "llvmlite", "pandas", "polars", "duckdb"}
+
+
 def test_import_leaves_heavy_libraries_alone() -> None:
-    done = subprocess.run([sys.executable, "-c", SHOW], capture_output=True, text=True, check=True)
-    loaded = set(done.stdout.split())
-    assert "wherecast" in loaded
-    assert not loaded & {"pyspark", "py4j", "numba", "llvmlite", "pandas", "polars", "duckdb"}
+    assert not loaded(SHOW) & HEAVY
+
+
+def test_a_broker_is_light_and_never_needs_spark() -> None:
+    assert not loaded(BROKER) & HEAVY
+    assert not loaded(OPENED) & SPARK
+
+
+def loaded(code: str) -> set[str]:
+    """The packages that a new process has imported after some code."""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    found = set(done.stdout.split())
+    assert "wherecast" in found
+    return found

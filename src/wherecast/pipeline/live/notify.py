@@ -13,7 +13,8 @@ from wherecast.store.records import SEGMENT
 
 Ints = npt.NDArray[np.int64]
 
-NOTHING = pa.RecordBatch.from_pylist([], schema=SEGMENT)
+# Not from a list: for that pyarrow imports pandas, where it is installed.
+NOTHING = pa.RecordBatch.from_arrays([pa.nulls(0, kind) for kind in SEGMENT.types], schema=SEGMENT)
 
 
 def notifications(offsets: Ints, numbers: Ints, subscriptions: InForce) -> pa.RecordBatch:
