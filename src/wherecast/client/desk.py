@@ -12,13 +12,13 @@ from threading import Lock
 import numpy as np
 
 from wherecast.client.pump import Pump, now_us
-from wherecast.delivery import Cursor
 from wherecast.gateway.courier import Courier
 from wherecast.gateway.follower import Follower
 from wherecast.gateway.intake import prepare
 from wherecast.gateway.received import Received, Shelf
 from wherecast.gateway.registrar import DEFAULT_STREAM, Registrar
 from wherecast.model import ConfigError, Problem, Publication, PublicationError, Schema
+from wherecast.model.values import describe
 from wherecast.pipeline.live.mend import mend
 from wherecast.pipeline.live.poison import culprits
 from wherecast.store.contracts import Store
@@ -132,8 +132,11 @@ class Desk:
 
     def queued(self, name: str) -> int:
         """How many stored notifications of a subscriber are not acknowledged."""
-        cursor = self.store.cursors.read(name) or Cursor()
-        return self.store.mailboxes.count(name, cursor.through) - len(cursor.beyond)
+        cursor = self.store.cursors.read(name)
+        if cursor is None:  # forgotten
+            return 0
+        # What was acknowledged may not be stored yet.
+        return max(0, self.store.mailboxes.count(name, cursor.through) - len(cursor.beyond))
 
     def close(self) -> None:
         """Ends everything; those that wait are let go."""
@@ -157,6 +160,8 @@ def _runner(
 
 def open_store(data: str | Path | None) -> Store:
     """The store of a directory, or one in memory; what it needs is imported only then."""
+    if data is not None and not isinstance(data, str | Path):
+        raise ConfigError(f"data is a directory, not {describe(data)}")
     if data is None:
         from wherecast.store.memory.store import MemoryStore
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from itertools import count
+from math import isnan
 
 from wherecast.client.desk import Desk
 from wherecast.client.pump import now_us
@@ -13,6 +14,7 @@ from wherecast.gateway.registrar import DEFAULT_STREAM, new_id
 from wherecast.model import ConfigError, FilterError, Publication, Subscription
 
 _connections = count(1)
+_TIMEOUT_MAX_S = 1e9  # threads cannot wait for ever
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,7 @@ class Subscriber:
         Raises:
             FilterError: the filter cannot be accepted.
         """
+        self._desk.check()
         wanted = Subscription(new_id() if id is None else id, filter, self.name, stream)
         self._desk.registrar.subscribe(wanted, now_us())
         return wanted
@@ -69,17 +72,20 @@ class Subscriber:
         Returns:
             Those with a bad filter, which are left out, each with its error.
         """
+        self._desk.check()
         pairs = filters.items() if isinstance(filters, Mapping) else filters
         wanted = [Subscription(id, filter, self.name, stream) for id, filter in pairs]
         return self._desk.registrar.subscribe_all(self.name, wanted, now_us())
 
     def unsubscribe(self, id: str) -> bool:
         """Ends a subscription; what it queued stays. False where it is not there."""
+        self._desk.check()
         return self._desk.registrar.unsubscribe(self.name, id, now_us())
 
     @property
     def subscriptions(self) -> Iterator[Subscription]:
         """Its subscriptions by their ids."""
+        self._desk.check()
         after = ""
         registry = self._desk.store.registry
         while page := registry.subscriptions(self.name, after):
@@ -95,19 +101,20 @@ class Subscriber:
             most: how many at most.
             timeout: how long to wait, in seconds.
         """
-        if most < 1:
-            raise ConfigError(f"take at least 1, not {most}")
+        _check_take(most, timeout)
         self._desk.check()
-        handed = self._desk.courier.take(self.name, most, timeout)
+        handed = self._desk.courier.take(self.name, most, min(timeout, _TIMEOUT_MAX_S))
         self._desk.raise_failure()
         return self.notifications(handed)
 
     def ack(self, notification: Notification) -> None:
         """Acknowledges a notification: it is not delivered again."""
+        self._desk.check()
         self._desk.courier.ack(self.name, [decode_cursor(notification.cursor)])
 
     def ack_through(self, notification: Notification) -> None:
         """Acknowledges a notification and all that came before it."""
+        self._desk.check()
         self._desk.courier.ack_through(self.name, decode_cursor(notification.cursor))
 
     def __iter__(self) -> Iterator[Notification]:
@@ -134,6 +141,7 @@ class Subscriber:
     @property
     def queued(self) -> int:
         """How many notifications are not acknowledged."""
+        self._desk.check()
         return self._desk.queued(self.name)
 
     def notifications(self, handed: Sequence[Handed]) -> list[Notification]:
@@ -157,6 +165,13 @@ class Subscriber:
             for one, got in zip(handed, received, strict=True)
             if got is not None
         ]
+
+
+def _check_take(most: object, timeout: object) -> None:
+    if not isinstance(most, int) or most < 1:
+        raise ConfigError(f"take a whole number of notifications, at least 1, not {most}")
+    if not isinstance(timeout, int | float) or isnan(timeout):
+        raise ConfigError(f"a timeout is a number of seconds, not {timeout}")
 
 
 class Feed:

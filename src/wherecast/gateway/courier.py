@@ -29,7 +29,7 @@ from wherecast.delivery import (
     SaveCursor,
     Send,
 )
-from wherecast.model import StoreError
+from wherecast.model import ConfigError, StoreError
 from wherecast.store.contracts import DamagedSegment, Store
 from wherecast.store.numbering import Numbered, Span, shifted, spans_of
 from wherecast.store.records import Batch, Queued
@@ -161,6 +161,8 @@ class Courier:
     def take(self, name: str, most: int, timeout_s: float) -> tuple[Notification, ...]:
         """The oldest notifications not acknowledged; waits for the first one at most so long."""
         end = monotonic() + timeout_s
+        with self._lock:
+            self._box(name)
         while True:
             with self._lock:
                 box = self._boxes.get(name)
@@ -180,6 +182,7 @@ class Courier:
     def ack(self, name: str, sequences: Iterable[int]) -> None:
         """Acknowledges single notifications; that is safe when this returns."""
         with self._lock:
+            self._box(name)
             loads = self._settle(name, self._queues[name].ack(list(sequences)))
         self._load_all(loads)
         self._save(name)
@@ -187,6 +190,7 @@ class Courier:
     def ack_through(self, name: str, sequence: int) -> None:
         """Acknowledges everything up to a notification; that is safe when this returns."""
         with self._lock:
+            self._box(name)
             loads = self._settle(name, self._queues[name].ack_through(sequence))
         self._load_all(loads)
         self._save(name)
@@ -194,7 +198,7 @@ class Courier:
     def connect(self, name: str, connection: int, window: int | None = None) -> None:
         """Has notifications sent, to be taken by `sent`; a connection before it ends."""
         with self._lock:
-            box = self._boxes[name]
+            box = self._box(name)
             box.sent.clear()
             loads = self._settle(name, self._queues.connect(name, connection, window))
             box.wake()
@@ -233,7 +237,7 @@ class Courier:
         It is called by any thread, must not wait and must not call back.
         """
         with self._lock:
-            box = self._boxes[name]
+            box = self._box(name)
             box.listeners.append(listener)
         try:
             yield
@@ -244,9 +248,16 @@ class Courier:
     def figures(self, name: str) -> Figures:
         """What a queue has done."""
         with self._lock:
+            self._box(name)
             return self._queues[name].figures
 
     # What queues ask for.
+
+    def _box(self, name: str) -> _Box:
+        """The box of a subscriber; the lock is held."""
+        if name not in self._boxes:
+            raise ConfigError(f"subscriber {name} is not registered")
+        return self._boxes[name]
 
     def _wake(self, names: Iterable[str]) -> None:
         for name in names:
@@ -316,7 +327,9 @@ class Courier:
         Several subscribers share one transaction.
         """
         with self._lock:
-            box = self._boxes[name]
+            box = self._boxes.get(name)
+            if box is None:  # forgotten meanwhile
+                return
             wanted = box.changes
         with box.saving:
             if box.saved >= wanted:

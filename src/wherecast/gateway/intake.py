@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from hashlib import blake2b
 
 import numpy as np
@@ -67,6 +68,8 @@ def _problems(one: Publication, limits: Limits) -> Iterator[tuple[str, str]]:
         elif len(one.payload) > limits.payload_bytes_max:
             most = limits.payload_bytes_max
             yield "too_large", f"payload has {len(one.payload)} bytes, the limit is {most}"
+    if one.published_at is not None and not isinstance(one.published_at, datetime):
+        yield "bad_time", f"published_at is a datetime, not {describe(one.published_at)}"
     if one.id is not None and not _is_id(one.id):
         most = _ID_CHARACTERS_MAX
         yield "wrong_type", f"id is a string of 1 to {most} characters, not {describe(one.id)}"

@@ -63,6 +63,7 @@ class Registrar:
             ConfigError: there is no such stream; the text names those there are.
         """
         streams = self._store.registry.streams()
+        checked_name("stream", stream)
         if stream not in streams:
             known = ", ".join(sorted(streams)[:10]) or "none"
             hint = did_you_mean(stream, tuple(streams)) or f"there are: {known}"
@@ -76,6 +77,8 @@ class Registrar:
             ConfigError: it is there with another schema.
         """
         checked_name("stream", stream)
+        if not isinstance(schema, Schema):
+            raise ConfigError(f"a stream needs a Schema, not {describe(schema)}")
         with self._lock:
             there = self._store.registry.streams().get(stream)
             if there is None:
@@ -90,8 +93,7 @@ class Registrar:
             if self._store.registry.has_subscriber(subscriber):
                 return False
             # First, so that a queue of an earlier one of this name is never taken up again.
-            start = self._store.batches.progress().sequence
-            self._store.cursors.write({subscriber: Cursor(start)})
+            self._store.cursors.write({subscriber: Cursor(self._next_sequence())})
             self._change([Change("subscriber", subscriber=subscriber)], now)
             return True
 
@@ -154,6 +156,15 @@ class Registrar:
                 return False
             self._change([Change("unsubscribe", there.stream, subscriber, id)], now)
             return True
+
+    def _next_sequence(self) -> int:
+        """The sequence that the next publication gets, or an earlier one.
+
+        In a log of several partitions a later publication may be matched before those that wait.
+        """
+        progress, ends = self._store.batches.progress(), self._store.log.ends()
+        waiting = ends.since(progress.position) if len(ends) == 1 else 0
+        return progress.sequence + waiting
 
     def _check_registered(self, subscriber: str) -> None:
         if not self._store.registry.has_subscriber(subscriber):
