@@ -9,6 +9,8 @@ import signal
 from collections import Counter
 
 POINTS = (
+    "log.before",  # publications or changes are in their transaction, which is not committed
+    "log.after",  # they are committed, and nobody was told
     "segment.written",  # a segment's file is written, not synced, and has not its name yet
     "segment.named",  # it is on disk under its name, and no row names it
     "commit.before",  # all of a batch is in its transaction, which is not committed

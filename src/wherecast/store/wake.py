@@ -22,34 +22,29 @@ _LOOK_AGAIN_S = 1.0
 _RECEIVED_MAX = 64
 
 
-class Waker:
-    """Sends a byte to everyone who waits at a folder; never blocks, never fails."""
+def wake(folder: Path) -> None:
+    """Wakes all who wait at a folder; never blocks, never fails.
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self._socket.setblocking(False)
-
-    def wake(self) -> None:
-        """Wakes all; what a waiter that died left in the folder is removed."""
-        try:
-            names = os.listdir(self._folder)
-        except OSError:
-            return
+    What a waiter that died left in the folder is removed.
+    """
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return
+    if not names:
+        return
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
+        sender.setblocking(False)
         for name in names:
             try:
-                self._socket.sendto(b"\0", _address(name))
+                sender.sendto(b"\0", _address(name))
             except BlockingIOError:
                 pass  # it has bytes enough to wake up for
             except (ConnectionRefusedError, FileNotFoundError):
                 with suppress(OSError):
-                    (self._folder / name).unlink()
+                    (folder / name).unlink()
             except OSError:
-                pass
-
-    def close(self) -> None:
-        """Closes the socket."""
-        self._socket.close()
+                pass  # it looks again by itself
 
 
 class Waiter:

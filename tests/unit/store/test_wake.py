@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from wherecast.store.wake import Waiter, Waker
+from wherecast.store.wake import Waiter, wake
 
 SPAWN = multiprocessing.get_context("spawn")
 
@@ -30,15 +30,13 @@ def test_another_process_is_woken(tmp_path: Path) -> None:
     process = SPAWN.Process(target=wait_in_a_process, args=(tmp_path / "wake", counter, ready, 200))
     process.start()
     assert ready.wait(60)
-    waker = Waker(tmp_path / "wake")
     for _ in range(200):
         with counter.open("ab") as file:
             file.write(b"x")
-        waker.wake()
+        wake(tmp_path / "wake")
     process.join(60)
     assert process.exitcode == 0
     assert os.listdir(tmp_path / "wake") == []
-    waker.close()
 
 
 def test_who_died_is_forgotten(tmp_path: Path) -> None:
@@ -51,23 +49,20 @@ def test_who_died_is_forgotten(tmp_path: Path) -> None:
     os.kill(process.pid or 0, signal.SIGKILL)
     process.join(60)
     assert len(os.listdir(tmp_path / "wake")) == 1
-    waker = Waker(tmp_path / "wake")
-    waker.wake()
+    wake(tmp_path / "wake")
     assert os.listdir(tmp_path / "wake") == []
-    waker.close()
 
 
 def test_a_waiter_that_does_not_read_blocks_nobody(tmp_path: Path) -> None:
-    waiter, waker = Waiter(tmp_path / "wake"), Waker(tmp_path / "wake")
+    waiter = Waiter(tmp_path / "wake")
     for _ in range(10_000):
-        waker.wake()
+        wake(tmp_path / "wake")
     assert waiter.wait(lambda: True, 0)
     waiter.close()
-    waker.close()
 
 
 def test_every_thread_is_woken(tmp_path: Path) -> None:
-    waiter, waker = Waiter(tmp_path / "wake"), Waker(tmp_path / "wake")
+    waiter = Waiter(tmp_path / "wake")
     state = {"count": 0}
     woken: list[bool] = []
 
@@ -80,39 +75,37 @@ def test_every_thread_is_woken(tmp_path: Path) -> None:
         thread.start()
     for _ in range(100):
         state["count"] += 1
-        waker.wake()
+        wake(tmp_path / "wake")
     for thread in threads:
         thread.join(60)
     assert woken == [True] * 500
     waiter.close()
-    waker.close()
 
 
 def test_a_commit_between_look_and_sleep_is_not_missed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("wherecast.store.wake._LOOK_AGAIN_S", 60)
-    waiter, waker = Waiter(tmp_path / "wake"), Waker(tmp_path / "wake")
+    waiter = Waiter(tmp_path / "wake")
     looks: list[bool] = []
 
     def look() -> bool:
         seen = bool(looks)
         looks.append(seen)
         if not seen:
-            waker.wake()  # after this look has its answer
+            wake(tmp_path / "wake")  # after this look has its answer
         return seen
 
     assert waiter.wait(look, 5)
     assert looks == [False, True]
     waiter.close()
-    waker.close()
 
 
 def test_a_byte_that_another_thread_read_is_not_missed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("wherecast.store.wake._LOOK_AGAIN_S", 60)
-    waiter, waker = Waiter(tmp_path / "wake"), Waker(tmp_path / "wake")
+    waiter = Waiter(tmp_path / "wake")
     looks: list[bool] = []
     answers = iter([False, True])  # so it reads the byte that comes between
     sleeps: list[object] = []
@@ -123,7 +116,7 @@ def test_a_byte_that_another_thread_read_is_not_missed(
         seen = bool(looks)
         looks.append(seen)
         if not seen:
-            waker.wake()
+            wake(tmp_path / "wake")
             reader = threading.Thread(target=waiter.wait, args=(lambda: next(answers), 30))
             reader.start()
             reader.join(60)
@@ -133,13 +126,10 @@ def test_a_byte_that_another_thread_read_is_not_missed(
     assert looks == [False, True]
     assert len(sleeps) == 1  # of the other thread
     waiter.close()
-    waker.close()
 
 
 def test_no_folder_is_no_trouble(tmp_path: Path) -> None:
-    waker = Waker(tmp_path / "nothing")
-    waker.wake()
-    waker.close()
+    wake(tmp_path / "nothing")
     waiter = Waiter(tmp_path / "not" / "there")
     assert not waiter.wait(lambda: False, 0.01)
     waiter.close()

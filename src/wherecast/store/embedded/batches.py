@@ -27,7 +27,7 @@ from wherecast.store.embedded.directory import Directory
 from wherecast.store.embedded.segment_rows import SegmentRows, Swept
 from wherecast.store.numbering import continues, numbered
 from wherecast.store.records import Batch, DeadLetter, Progress
-from wherecast.store.wake import Waiter, Waker
+from wherecast.store.wake import Waiter, wake
 
 _TRIES = 5
 
@@ -39,7 +39,6 @@ class EmbeddedBatches:
         self._database = database
         self._segments = segments
         self._wake_folder = directory.path / "wake"
-        self._waker = Waker(self._wake_folder)
         self._waiter: Waiter | None = None
         self._waiter_lock = threading.Lock()
 
@@ -72,7 +71,7 @@ class EmbeddedBatches:
             except Swept:
                 continue  # by a pipeline that began meanwhile, as the next look will tell
             reached("commit.after")
-            self._waker.wake()
+            wake(self._wake_folder)
             return progress
         raise StoreError("the files of a batch were deleted while it was committed")
 
@@ -115,8 +114,7 @@ class EmbeddedBatches:
         return [dead_letter_of(row, self._database.path) for row in rows]
 
     def close(self) -> None:
-        """Wakes nobody and waits for nothing any more."""
-        self._waker.close()
+        """Waits for nothing any more."""
         with self._waiter_lock:
             if self._waiter:
                 self._waiter.close()

@@ -7,6 +7,7 @@
     batches.db  the record per batch; written by the pipeline
     segments/   notifications; written by the pipeline
     snapshots/  indexes; written by the pipeline
+    wake/       who waits for commits; written by those
 
 One process owns a directory. A pipeline and readers work in it beside the owner without its lock.
 """

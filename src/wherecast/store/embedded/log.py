@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from wherecast.model.errors import StoreError
 from wherecast.store.change_batches import check_changes
+from wherecast.store.crash_points import reached
 from wherecast.store.embedded.directory import Directory
 from wherecast.store.embedded.group_commit import GroupCommit
 from wherecast.store.embedded.log_reading import read_changes, read_entries
@@ -124,6 +125,8 @@ class EmbeddedLog:
             adding = LogTransaction(connection, self.identity, recent, marks)
             results = [adding.add(item) for item in items]
             adding.finish()
+            reached("log.before")
+        reached("log.after")
         self._recent, self._recent_end = adding.recent, adding.marks.end
         return results
 

@@ -11,7 +11,7 @@ from wherecast.store.embedded.cursors import EmbeddedCursors
 from wherecast.store.embedded.directory import Directory, Role
 from wherecast.store.embedded.log import EmbeddedLog
 from wherecast.store.embedded.mailboxes import EmbeddedMailboxes
-from wherecast.store.embedded.segment_rows import SegmentRows
+from wherecast.store.embedded.segment_rows import SegmentRows, SegmentSettings
 from wherecast.store.posix_blobs import PosixBlobs
 from wherecast.store.segment_files import SegmentFiles
 
@@ -23,13 +23,20 @@ class EmbeddedStore:
         path: the directory.
         role: what this process does in it.
         runs_pipeline: whether an owner matches, too: otherwise another process does.
+        limits: of its segments.
 
     Raises:
         ConfigError: the directory cannot be made, read or written, or is no store.
         StoreError: it is in use, damaged, or written by a newer version.
     """
 
-    def __init__(self, path: str | Path, role: Role = "owner", runs_pipeline: bool = True) -> None:
+    def __init__(
+        self,
+        path: str | Path,
+        role: Role = "owner",
+        runs_pipeline: bool = True,
+        limits: SegmentSettings | None = None,
+    ) -> None:
         with ExitStack() as opened:
             directory = Directory(path, role)
             opened.callback(directory.close)
@@ -40,7 +47,7 @@ class EmbeddedStore:
                 directory.database("batches.db", LAYOUT, True).close()
             database = directory.database("batches.db", LAYOUT, is_pipeline)
             opened.callback(database.close)
-            segments = SegmentRows(database, SegmentFiles(directory.segments))
+            segments = SegmentRows(database, SegmentFiles(directory.segments), limits)
             batches = EmbeddedBatches(directory, database, segments)
             opened.callback(batches.close)
             cursors = EmbeddedCursors(directory)

@@ -5,14 +5,18 @@ import random
 import signal
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from tests.contract.feed import SUBSCRIBERS, Feed, pull
 from tests.contract.places import embedded
+from tests.contract.stores import bodies_in
 from tests.unit.store.embedded.victim import EACH, FILES, batch_at
 from wherecast.store.crash_points import POINTS
+from wherecast.store.embedded.check import check_store
+from wherecast.store.embedded.store import EmbeddedStore
 
 ROOT = Path(__file__).parents[4]
 
@@ -28,8 +32,8 @@ def start(path: Path, batches: int, crash_at: str = "") -> subprocess.Popen[str]
 
 
 def acknowledged(output: str) -> dict[str, int]:
-    """The last batch and cursor that returned."""
-    last = {"batch": 0, "cursor": 0}
+    """The last append, batch and cursor that returned."""
+    last = {"log": 0, "batch": 0, "cursor": 0}
     for line in output.splitlines(keepends=True):
         if line.endswith("\n"):
             what, number = line.split()
@@ -40,6 +44,12 @@ def acknowledged(output: str) -> dict[str, int]:
 def check(path: Path, output: str) -> None:
     """What returned is there, what is there is right, and it goes on."""
     last = acknowledged(output)
+    assert [one.problem for one in check_store(path) if one.problem] == []
+    with closing(EmbeddedStore(path, "reader")) as store:
+        written = [body.number for body in bodies_in(store.log, 0)]
+        assert written == list(range(len(written)))
+        assert len(written) >= last["log"]
+        assert len(written) % EACH == 0
     with embedded(path, settings=FILES) as opened:
         end = opened.batches.progress().sequence
         assert end >= last["batch"]

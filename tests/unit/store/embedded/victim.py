@@ -1,14 +1,17 @@
-"""A pipeline and a reader of cursors in one process, which is killed: see `test_kills`.
+"""All that writes to a store in one process, which is killed: see `test_kills`.
 
-It tells on standard output what returned to it: `batch N` after a commit, `cursor N` after a write.
+It tells on standard output what returned to it: `log N` after an append, `batch N` after a commit,
+`cursor N` after a write.
 """
 
 import sys
+from contextlib import closing
 from pathlib import Path
 
 from tests.contract.feed import segment
-from tests.contract.places import embedded
+from tests.contract.stores import Body, publications
 from wherecast.store.embedded.segment_rows import SegmentSettings
+from wherecast.store.embedded.store import EmbeddedStore
 from wherecast.store.position import Position
 from wherecast.store.records import Batch, Cursor
 
@@ -23,15 +26,18 @@ def batch_at(first: int) -> Batch:
 
 
 def run(path: Path, batches: int) -> None:
-    """Commits batches from where the progress is, merges, and moves a cursor."""
-    with embedded(path, settings=FILES) as opened:
-        epoch = opened.batches.begin()
+    """Publishes, commits batches from where the progress is, merges, and moves a cursor."""
+    with closing(EmbeddedStore(path, limits=FILES)) as store:
+        epoch = store.batches.begin()
         for _ in range(batches):
-            progress = opened.batches.progress()
-            done = opened.batches.commit(batch_at(progress.sequence), epoch)
+            end = store.log.ends()[0]
+            store.log.append(publications([Body(end + n) for n in range(EACH)]), at=1)
+            print("log", end + EACH, flush=True)
+            progress = store.batches.progress()
+            done = store.batches.commit(batch_at(progress.sequence), epoch)
             print("batch", done.sequence, flush=True)
-            opened.mailboxes.merge()
-            opened.cursors.write({"ana": Cursor(done.sequence)})
+            store.mailboxes.merge()
+            store.cursors.write({"ana": Cursor(done.sequence)})
             print("cursor", done.sequence, flush=True)
 
 
