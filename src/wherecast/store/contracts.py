@@ -109,7 +109,10 @@ class Log(Protocol):
         ...
 
     def trim(self, position: Position) -> None:
-        """Removes entries wholly before a position."""
+        """Removes entries wholly before a position.
+
+        Ids that publishers gave stay taken; what had one from the log may come again.
+        """
         ...
 
     def bytes(self) -> int:

@@ -32,7 +32,8 @@ ENVELOPES = pa.schema(
 ChangeKind = Literal["stream", "subscriber", "forget", "subscribe", "unsubscribe"]
 """stream: defines one, `text` is its schema as JSON. subscriber: registers one. forget: ends a
 subscriber with all its subscriptions and its queue. subscribe: `text` is the filter; the same
-subscriber and id again replaces it. unsubscribe: ends one subscription."""
+subscriber and id again replaces it; a subscriber that is not registered is now. unsubscribe: ends
+one subscription."""
 
 CHANGE_KINDS: tuple[ChangeKind, ...] = get_args(ChangeKind)
 

@@ -24,11 +24,13 @@ class Known:
         id: as it was given; None where the log gave it.
         digest: of its body.
         accepted_at: when it was appended.
+        is_trimmed: whether its id is gone, so that the hash of it must do.
     """
 
     id: str | None
     digest: int
     accepted_at: int
+    is_trimmed: bool = False
 
 
 class Past(Protocol):
@@ -56,7 +58,7 @@ class Past(Protocol):
         ...
 
     def known(self, places: Sequence[int]) -> Mapping[int, Known]:
-        """What is known of publications, by place; without those that are gone or damaged."""
+        """What is known of publications, by place; without those that are damaged."""
         ...
 
     def place_of(self, partition: int, offset: int) -> int | None:
@@ -122,7 +124,7 @@ class _Verdicts:
                 self.conflicts[row] = True
                 continue
             known = self._past.known([place]).get(place)
-            if known is not None and known.id is None:
+            if known is not None and known.id is None and not known.is_trimmed:
                 self._compare(row, place, known)
 
     def judge_recent(self, hashes: Hashes) -> None:
@@ -131,7 +133,7 @@ class _Verdicts:
         known = self._past.known(places.tolist()) if len(places) else {}
         for row, place in zip(rows.tolist(), places.tolist(), strict=True):
             one = known.get(place)
-            if one is not None and one.id == self._ids[row].as_py():
+            if one is not None and (one.is_trimmed or one.id == self._ids[row].as_py()):
                 self._compare(row, place, one)
 
     def judge_among_themselves(self, hashes: Hashes) -> None:

@@ -21,11 +21,17 @@ def check_entries(database: Database, marks: Marks) -> Iterator[Checked]:
     """Every publication, with its envelope and what is kept of its id."""
     for entry in read_entries(database, marks.start, marks.end, envelopes=True):
         yield Checked(_FILE, "publication", entry.count, entry.damage)
+    for table in ("entries", "trimmed_ids"):
+        yield from _check_ids(database, table)
+
+
+def _check_ids(database: Database, table: str) -> Iterator[Checked]:
+    """What is kept of the ids of publications."""
     after = -1
     while True:
         with database.reading() as connection:
             rows: Sequence[Any] = connection.execute(
-                f"SELECT first, count, at, ids FROM entries WHERE first > ? LIMIT {_PAGE}",
+                f"SELECT first, count, at, ids FROM {table} WHERE first > ? LIMIT {_PAGE}",
                 (after,),
             ).fetchall()
         for *head, ids in rows:

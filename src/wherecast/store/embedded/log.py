@@ -4,9 +4,7 @@ Concurrency: any number of threads. One process, the owner of the directory, app
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import apsw
 import pyarrow as pa
@@ -17,15 +15,14 @@ from wherecast.store.crash_points import reached
 from wherecast.store.embedded.directory import Directory
 from wherecast.store.embedded.group_commit import GroupCommit
 from wherecast.store.embedded.log_reading import read_changes, read_entries
-from wherecast.store.embedded.log_tables import LAYOUT, SIZE, Marks, read_marks
+from wherecast.store.embedded.log_tables import LAYOUT, Marks, read_marks
 from wherecast.store.embedded.log_transaction import Append, Change, LogTransaction, recent_ids
+from wherecast.store.embedded.log_trimming import trim_some
 from wherecast.store.embedded.registry import EmbeddedRegistry
 from wherecast.store.position import Position
 from wherecast.store.publication_ids import hash_ids
 from wherecast.store.recent_ids import IdWindow, RecentIds
 from wherecast.store.records import Accepted, ChangeEntry, Entry, Publications, Receipt
-
-_TRIMMED_AT_ONCE = 1_000  # entries; whoever appends waits for so long
 
 
 class EmbeddedLog:
@@ -106,7 +103,7 @@ class EmbeddedLog:
         """Removes entries wholly before a position, some at a time."""
         while True:
             with self._database.transaction() as connection:
-                if not _trim_some(connection, position[0]):
+                if not trim_some(connection, position[0], self._recent.window):
                     return
 
     def close(self) -> None:
@@ -146,19 +143,3 @@ def _refuse_lost(path: Path) -> None:
     is_there = log.exists() and log.stat().st_size > 0
     if not is_there and any((path / name).exists() for name in ("batches.db", "cursors.db")):
         raise StoreError(f"{log} is missing or empty; run: wherecast store check {path}")
-
-
-def _trim_some(connection: apsw.Connection, before: int) -> bool:
-    """Removes the first entries that end before an offset; says whether there may be more."""
-    marks = read_marks(connection)
-    doomed: list[Any] = connection.execute(
-        f"""SELECT first, {SIZE} FROM entries WHERE first < ?1 AND first + count <= ?1
-            ORDER BY first LIMIT {_TRIMMED_AT_ONCE}""",
-        (before,),
-    ).fetchall()
-    if doomed:
-        connection.execute("DELETE FROM entries WHERE first <= ?", (doomed[-1][0],))
-        start = connection.execute("SELECT min(first) FROM entries").get
-        size = marks.bytes - sum(size for _, size in doomed)
-        replace(marks, start=marks.end if start is None else start, bytes=size).write(connection)
-    return len(doomed) == _TRIMMED_AT_ONCE

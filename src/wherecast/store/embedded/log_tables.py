@@ -16,6 +16,9 @@ LAYOUT = Layout(
         crc INTEGER NOT NULL, stream TEXT NOT NULL, ids BLOB NOT NULL, rows BLOB,
         attributes BLOB NOT NULL, envelopes BLOB
     ) STRICT;
+    CREATE TABLE trimmed_ids (
+        first INTEGER PRIMARY KEY, count INTEGER NOT NULL, at INTEGER NOT NULL, ids BLOB NOT NULL
+    ) STRICT;
     CREATE TABLE changes (
         version INTEGER PRIMARY KEY, count INTEGER NOT NULL, at INTEGER NOT NULL,
         acts_from INTEGER NOT NULL, batch BLOB NOT NULL

@@ -4,8 +4,10 @@ Concurrency: one thread at a time, within a transaction of the database. Nothing
 changed: whoever commits takes over `recent` and `marks`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
 import apsw
 import numpy as np
@@ -26,6 +28,14 @@ _ENTRIES_AT_ONCE = 4_096
 _INSERT = "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _BEFORE = """SELECT first, count, at, ids, envelopes FROM entries
     WHERE first <= ? ORDER BY first DESC LIMIT 1"""
+_TRIMMED_BEFORE = """SELECT first, count, at, ids FROM trimmed_ids
+    WHERE first <= ? ORDER BY first DESC LIMIT 1"""
+_GIVEN = " UNION ALL ".join(
+    f"""SELECT first, count, at, ids FROM {table}
+        WHERE first >= ifnull((SELECT max(first) FROM {table} WHERE first <= ?1), 0)
+        AND at > ?2 AND length(ids) > 8 * count + 4"""
+    for table in ("trimmed_ids", "entries")
+)  # in order, as the trimmed ones come first
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,21 +89,30 @@ class LogTransaction:
     def known(self, places: Sequence[int]) -> Mapping[int, Known]:
         """What is known of publications, by place."""
         found: dict[int, Known] = {}
-        wanted = sorted(set(places), reverse=True)
-        while wanted and (row := self._connection.execute(_BEFORE, (wanted[0],)).fetchone()):
-            first, count = row[0], row[1]
-            inside = [place for place in wanted if first <= place]
-            wanted = wanted[len(inside) :]
-            try:
-                stored, envelopes = ids_of(row[:3], row[3]), envelopes_of(row[:3], row[4])
-            except Damage:
-                continue
-            ids = envelopes.column("id")
-            for place in inside:
-                if (number := place - first) < count:
-                    digest = int(stored.digests[number])
-                    found[place] = Known(ids[number].as_py(), digest, row[2])
+        for row, inside in self._located(_BEFORE, places):
+            with suppress(Damage):
+                digests = ids_of(row[:3], row[3]).digests
+                ids = envelopes_of(row[:3], row[4]).column("id")
+                for place in inside:
+                    number = place - row[0]
+                    found[place] = Known(ids[number].as_py(), int(digests[number]), row[2])
+        trimmed = [place for place in places if place < self.marks.start]
+        for row, inside in self._located(_TRIMMED_BEFORE, trimmed):
+            with suppress(Damage):
+                digests = ids_of(row[:3], row[3]).digests
+                for place in inside:
+                    found[place] = Known(None, int(digests[place - row[0]]), row[2], True)
         return found
+
+    def _located(self, statement: str, places: Sequence[int]) -> Iterator[tuple[Any, list[int]]]:
+        """The rows that have places, each with those that it has."""
+        wanted = sorted(set(places))
+        while wanted and (row := self._connection.execute(statement, (wanted[-1],)).fetchone()):
+            first, count = row[:2]
+            inside = []
+            while wanted and wanted[-1] >= first:
+                inside.append(wanted.pop())
+            yield row, [place for place in inside if place < first + count]
 
     def place_of(self, partition: int, offset: int) -> int | None:
         """The place of an offset; None where it was not given out yet."""
@@ -128,14 +147,10 @@ class LogTransaction:
 def recent_ids(
     connection: apsw.Connection, known: RecentIds, start: int, marks: Marks
 ) -> RecentIds:
-    """The ids that are known, and those of the entries from an offset on."""
-    start = max(start, marks.start, marks.end - known.window.publications)
-    newest = connection.execute("SELECT max(at) FROM entries WHERE first >= ?", (start,)).get
-    rows = connection.execute(
-        """SELECT first, count, at, ids FROM entries
-           WHERE first >= ? AND at > ? AND length(ids) > 8 * count + 4 ORDER BY first""",
-        (start, (newest or 0) - known.window.age_us),
-    )
+    """The ids that are known, and those from an offset on."""
+    start = max(start, marks.end - known.window.publications)
+    newest = connection.execute("SELECT at FROM entries ORDER BY first DESC LIMIT 1").get
+    rows = connection.execute(_GIVEN, (start, (newest or 0) - known.window.age_us))
     pending: list[tuple[Hashes, int, int]] = []
     for first, count, at, data in rows:
         try:

@@ -22,20 +22,20 @@ from wherecast.store.recent_ids import IdWindow, RecentIds
 from wherecast.store.records import Accepted, ChangeEntry, Entry, Publications, Receipt
 from wherecast.store.sifting import Known, sift
 
+_SORT_OUT_MIN = 1_024  # entries, before those that do not count any more are looked for
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Kept:
-    """An entry with what the check of ids needs.
+    """An entry with its place.
 
     Attributes:
         entry: with its envelopes.
         place: of its first publication among those of all partitions.
-        digests: of its publications; uint64, shape (entry.count,).
     """
 
     entry: Entry
     place: int
-    digests: npt.NDArray[np.uint64]
 
     @property
     def end(self) -> int:
@@ -79,7 +79,8 @@ class MemoryLog:
             if count := len(sifted.rows):
                 offsets[sifted.rows] = np.arange(first, first + count)
                 kept = self._kept(publications, sifted.rows, at)
-                self._past.add(kept, hashes[sifted.rows])
+                self._partitions[partition].append(kept)
+                self._past.add(kept, hashes[sifted.rows], publications.digests[sifted.rows])
                 self._ends[partition] = kept.end
                 self._next = (partition + 1) % len(self._partitions)
                 self._bytes += kept.bytes
@@ -136,7 +137,6 @@ class MemoryLog:
                 self._bytes -= sum(one.bytes for one in kept[:gone])
                 del kept[:gone]
                 self._starts[partition] = kept[0].entry.first if kept else self._ends[partition]
-            self._past.forget_trimmed()
 
     def bytes(self) -> int:
         """What the publications take."""
@@ -156,14 +156,31 @@ class MemoryLog:
             None if is_whole else rows,
             envelopes if is_whole else envelopes.take(array_of(rows)),
         )
-        return _Kept(entry, self._past.end, publications.digests[rows])
+        return _Kept(entry, self._past.end)
 
     def _position(self, offsets: Sequence[int]) -> Position:
         return Position(dict(enumerate(offsets)))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ids:
+    """What the check of ids needs of an entry, which may be gone.
+
+    Attributes:
+        place: of its first publication.
+        ids: as they were given; string with nulls, shape (n,).
+        digests: uint64, shape (n,).
+        accepted_at: when they were appended.
+    """
+
+    place: int
+    ids: pa.Array
+    digests: npt.NDArray[np.uint64]
+    accepted_at: int
+
+
 class _Past:
-    """The entries of all partitions in the order accepted, for the check of ids."""
+    """The ids of all partitions in the order accepted, as long as they count."""
 
     def __init__(
         self,
@@ -177,34 +194,34 @@ class _Past:
         self.end = 0
         self._partitions = partitions
         self._ends = ends
-        self._order: list[_Kept] = []
+        self._order: list[_Ids] = []
+        self._sort_out_at = _SORT_OUT_MIN
 
-    def add(self, kept: _Kept, hashes: npt.NDArray[np.uint64]) -> None:
-        """Takes in an entry, with the hashes of its ids."""
-        places = np.arange(kept.place, kept.place + kept.entry.count)
-        self.recent = self.recent.adding(hashes, places, kept.entry.accepted_at)
-        self._partitions[kept.entry.partition].append(kept)
-        self._order.append(kept)
-        self.end = kept.place + kept.entry.count
-
-    def forget_trimmed(self) -> None:
-        """Forgets what the partitions do not have any more."""
-        self._order = sorted(
-            (kept for partition in self._partitions for kept in partition),
-            key=lambda kept: kept.place,
-        )
+    def add(
+        self, kept: _Kept, hashes: npt.NDArray[np.uint64], digests: npt.NDArray[np.uint64]
+    ) -> None:
+        """Takes in an entry, with the hashes of its ids and the digests of its publications."""
+        entry = kept.entry
+        assert entry.envelopes is not None
+        self.end = kept.place + entry.count
+        places = np.arange(kept.place, self.end)
+        self.recent = self.recent.adding(hashes, places, entry.accepted_at)
+        ids = _Ids(kept.place, entry.envelopes.column("id"), digests, entry.accepted_at)
+        self._order.append(ids)
+        if len(self._order) >= self._sort_out_at:
+            self._order = [one for one in self._order if self._counts(one, entry.accepted_at)]
+            self._sort_out_at = max(_SORT_OUT_MIN, 2 * len(self._order))
 
     def known(self, places: Sequence[int]) -> Mapping[int, Known]:
         """What is known of publications, by place."""
         found = {}
         for place in places:
-            number = bisect_right(self._order, place, key=lambda kept: kept.place) - 1
-            kept = self._order[number] if number >= 0 else None
-            if kept is not None and place < kept.place + kept.entry.count:
-                row = place - kept.place
-                assert kept.entry.envelopes is not None
-                id = kept.entry.envelopes.column("id")[row].as_py()
-                found[place] = Known(id, int(kept.digests[row]), kept.entry.accepted_at)
+            number = bisect_right(self._order, place, key=lambda ids: ids.place) - 1
+            if number < 0:
+                continue
+            ids = self._order[number]
+            if (row := place - ids.place) < len(ids.ids):
+                found[place] = Known(ids.ids[row].as_py(), int(ids.digests[row]), ids.accepted_at)
         return found
 
     def place_of(self, partition: int, offset: int) -> int | None:
@@ -216,3 +233,7 @@ class _Past:
         if number == len(kept) or offset < kept[number].entry.first:
             return -1
         return kept[number].place + offset - kept[number].entry.first
+
+    def _counts(self, ids: _Ids, at: int) -> bool:
+        last = ids.place + len(ids.ids) - 1
+        return self.recent.window.has(ids.accepted_at, last, at, self.end)
