@@ -1,6 +1,6 @@
 # Each target sets up what it needs. The environment is .venv; nothing else is installed but Java, where it is missing.
 .DEFAULT_GOAL := help
-.PHONY: demo test test-spark-versions check lint wheel lock clean help
+.PHONY: demo test test-spark-versions check soak lint wheel lock clean help
 .DELETE_ON_ERROR:
 
 BIN := .venv/bin
@@ -18,6 +18,9 @@ test-spark-versions: ## run the Spark tests on the oldest and newest PySpark, an
 
 check: $(READY) ## run the fast tests, without Java
 	$(PYTEST) -m "not spark and not slow"
+
+soak: $(READY) ## run the long fault and load tests, within an hour, and print what was met (needs Java)
+	scripts/with-java $(PYTEST) -m soak -rA
 
 lint: $(READY) ## check style, types and layers
 	$(BIN)/ruff check

@@ -26,11 +26,14 @@ settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Marks the users of the `spark` fixture, and keeps them on one worker: one JVM for all.
 
-    Tests that start a Java process of their own run beside them, one after the other.
+    Tests that start a Java process of their own run beside them, one after the other. The long
+    tests are left out unless they are asked for.
     """
+    if "soak" not in config.getoption("-m"):
+        items[:] = [item for item in items if not item.get_closest_marker("soak")]
     not_classic = pytest.mark.skip(reason="requires classic Spark: a SparkContext")
     for item in items:
         shares = "spark" in getattr(item, "fixturenames", ())

@@ -1,0 +1,240 @@
+"""Many kills, one after the other, of the processes of one store, and the verdict at the end.
+
+Each process is started to die at a named point, or at none; then it is killed from outside at a
+random instant. What died is started again.
+"""
+
+import itertools
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from signal import SIGKILL
+from threading import Event
+
+from tests.crash.ledger import read_facts, size_bytes
+from tests.crash.processes import Started
+from tests.crash.verdict import Verdict, judge, kept_in
+from tests.spark.services import send, until
+
+_MET_WITHIN_S = 10.0
+_ENDS_WITHIN_S = 60.0
+_PROGRESS_WITHIN_S = 180.0
+ANY_INSTANT = "any instant"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A process of a campaign.
+
+    Attributes:
+        name: of it.
+        module: that is run.
+        arguments: of the module; `{life}` becomes the number of the process.
+        points: at which it may die.
+        progress: a word that it says, or none where the ledger tells that it gets on.
+    """
+
+    name: str
+    module: str
+    arguments: tuple[str, ...]
+    points: tuple[str, ...]
+    progress: str = ""
+
+
+def kills(usual: int) -> int:
+    """How many kills a test is to do: `WHERECAST_KILLS` may say."""
+    return int(os.environ.get("WHERECAST_KILLS", usual))
+
+
+def run(folder: Path, parts: tuple[Part, ...], targets: tuple[str, ...], count: int) -> None:
+    """Kills the targets so often in turn, has all delivered, and prints what came of it.
+
+    Raises:
+        AssertionError: a promise was broken.
+    """
+    campaign = Campaign(folder, parts, seed=count)
+    try:
+        campaign.kill(count, targets)
+        verdict = campaign.drain()
+    finally:
+        campaign.close()
+    print(f"{campaign.hit.total()} kills: {verdict}", campaign.summary(), sep="\n")
+    assert not verdict.faults, "\n".join(verdict.faults)
+
+
+class Campaign:
+    """Processes over one store, killed again and again.
+
+    Attributes:
+        hit: how often each part died, by point.
+    """
+
+    def __init__(self, folder: Path, parts: tuple[Part, ...], seed: int) -> None:
+        self.hit: Counter[str] = Counter()
+        self.store, self.ledger = folder / "store", folder / "ledger"
+        self.ledger.mkdir(parents=True)
+        self._folder = folder
+        self._draw = Random(seed)
+        self._lives = itertools.count()
+        self._parts = {part.name: part for part in parts}
+        self._armings = {part.name: self._arming(part) for part in parts}
+        self.running = {name: self._start(name) for name in self._parts}
+
+    def kill(self, count: int, targets: tuple[str, ...]) -> None:
+        """Kills so often, the targets in turn."""
+        order = itertools.cycle(targets)
+        while self.hit.total() < count:
+            self._restart_dead()
+            self._strike(next(order))
+        self._restart_dead()
+
+    def drain(self) -> Verdict:
+        """Has everything delivered, ends all, and judges."""
+        desk = self._disarmed("desk")
+        desk.tell("drain")
+        until("a quiet end", lambda: self._drained(desk), 600)
+        for name, process in self.running.items():
+            assert process.close() == 0, f"{name} ended badly: see {self._errors(name)}"
+        return judge(kept_in(self.store), list(read_facts(self.ledger)))
+
+    def close(self) -> None:
+        """Ends all."""
+        for process in self.running.values():
+            process.sweep()
+
+    def summary(self) -> str:
+        """The histogram of what was hit."""
+        return "\n".join(f"  {count:4} {what}" for what, count in sorted(self.hit.items()))
+
+    # How it kills.
+
+    def _arming(self, part: Part) -> Iterator[str]:
+        """For each life a point to die at, or none: every point in turn, in some order."""
+        while True:
+            points = [*part.points, *[""] * max(1, len(part.points))]
+            self._draw.shuffle(points)
+            for point in points:
+                yield f"{point}:{self._draw.randint(1, 3)}" if point else ""
+
+    def _start(self, name: str, armed: bool = True) -> Started:
+        part = self._parts[name]
+        life = next(self._lives)
+        given = [
+            one.format(store=self.store, ledger=self.ledger, life=life) for one in part.arguments
+        ]
+        point = next(self._armings[name]) if armed else ""
+        return Started(part.module, given, self._errors(name), point)
+
+    def _errors(self, name: str) -> Path:
+        return self._folder / f"{name}.err"
+
+    def _restart_dead(self, but: str = "") -> None:
+        for name, process in self.running.items():
+            if name != but and not process.is_running:
+                self._buried(name)
+
+    def _until(self, what: str, name: str, condition: Callable[[], bool], limit_s: float) -> None:
+        """Waits for a condition or the end of a process; others that die meanwhile live again."""
+
+        def is_met() -> bool:
+            self._restart_dead(but=name)
+            return not self.running[name].is_running or condition()
+
+        until(f"{what} of {name}", is_met, limit_s)
+
+    def _buried(self, name: str, how: str = "", armed: bool = True) -> None:
+        """Counts a death, and starts the process again."""
+        process = self.running[name]
+        point = process.armed.partition(":")[0]
+        assert how or (process.was_killed and point), self._told(name)
+        self.hit[f"{name}: {how or point}"] += 1
+        process.sweep()
+        self.running[name] = self._start(name, armed)
+
+    def _told(self, name: str) -> str:
+        code = self.running[name].process.poll()
+        text = self._errors(name).read_text(errors="replace")[-4000:]
+        return f"{name} ended with {code}:\n{text}"
+
+    def _strike(self, target: str) -> None:
+        """Kills a target, at its point or at some instant."""
+        if target in self._parts:
+            process = self.running[target]
+            if not process.armed or not self._dies(target):
+                self._instant(target)
+            if process.is_running:
+                process.kill()
+                self._buried(target, ANY_INSTANT)
+            else:
+                self._buried(target)
+        else:
+            self._instant("pipeline")
+            self._strike_inside(target)
+
+    def _dies(self, name: str) -> bool:
+        """Whether a process comes to the point that it is to die at."""
+        with suppress(AssertionError):
+            self._until("the end", name, lambda: False, _MET_WITHIN_S)
+        return not self.running[name].is_running
+
+    def _instant(self, name: str) -> None:
+        """Waits until a process gets on, or not, and then a moment."""
+        if self._draw.random() < 0.9:
+            self._until("progress", name, self._progress(name), _PROGRESS_WITHIN_S)
+        Event().wait(self._draw.random() * 0.3)
+
+    def _progress(self, name: str) -> Callable[[], bool]:
+        """Whether a process has got on a little from now."""
+        lines, word = self.running[name].lines, self._parts[name].progress
+        if word:
+            wanted = self._draw.randint(1, 3)
+            return lambda: sum(line.startswith(word) for line in lines) >= wanted
+        grown = size_bytes(self.ledger) + self._draw.randint(1_000, 60_000)
+        return lambda: size_bytes(self.ledger) > grown
+
+    def _strike_inside(self, target: str) -> None:
+        """Kills the Java process of the pipeline, or one of its Python workers."""
+        process = self.running["pipeline"]
+        found = [pid for pid, command in process.members().items() if is_inside(target, command)]
+        if not found:
+            return
+        send(self._draw.choice(found), SIGKILL)
+        if target == "java":
+            try:
+                until(
+                    "the pipeline ends with its Java",
+                    lambda: not process.is_running,
+                    _ENDS_WITHIN_S,
+                )
+            finally:
+                process.kill()
+            self._buried("pipeline", "java, any instant")
+        else:
+            self.hit["pipeline: worker, any instant"] += 1
+
+    # How it ends.
+
+    def _disarmed(self, name: str) -> Started:
+        """A life of a process that is not to die."""
+        if self.running[name].armed:
+            self.running[name].kill()
+            self._buried(name, ANY_INSTANT, armed=False)
+        return self.running[name]
+
+    def _drained(self, desk: Started) -> bool:
+        for name, process in self.running.items():
+            if name != "desk" and not process.is_running:
+                self._buried(name, armed=False)
+        assert desk.is_running or desk.process.poll() == 0, self._told("desk")
+        return "drained" in desk.lines
+
+
+def is_inside(target: str, command: str) -> bool:
+    """Whether a command line is that of a target inside the pipeline."""
+    if target == "java":
+        return "org.apache.spark" in command and "java" in command.split()[0]
+    return "pyspark" in command and "java" not in command.split()[0]

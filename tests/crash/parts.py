@@ -1,0 +1,23 @@
+"""The processes of the crash tests."""
+
+from tests.crash.campaign import Part
+
+_DESK = "tests.crash.desk_process"
+_SEGMENTS = ("segment.written", "segment.named")
+_COMMITS = ("commit.before", "commit.after")
+_MERGES = ("merge.joined", "merge.before", "merge.after", "sweep.before")
+_CURSORS = ("cursors.before", "cursors.after")
+
+PIPELINE_POINTS = (*_SEGMENTS, *_COMMITS, *_MERGES)
+
+INLINE = Part(
+    "desk", _DESK, ("{store}", "{ledger}", "{life}", "inline"), (*PIPELINE_POINTS, *_CURSORS)
+)
+DESK = Part("desk", _DESK, ("{store}", "{ledger}", "{life}"), _CURSORS)
+PIPELINE = Part(
+    "pipeline",
+    "tests.crash.pipeline_process",
+    ("{store}", "--master", "local[2,4]"),
+    PIPELINE_POINTS,
+    "committed",
+)

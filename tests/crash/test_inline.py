@@ -1,0 +1,18 @@
+"""kill -9 of a broker that matches in its own process: nothing is lost, nothing comes unmarked."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.crash.campaign import kills, run
+from tests.crash.parts import INLINE
+
+
+@pytest.mark.slow
+def test_a_broker_that_is_killed(tmp_path: Path) -> None:
+    run(tmp_path, (INLINE,), ("desk",), kills(8))
+
+
+@pytest.mark.soak
+def test_a_broker_that_is_killed_often(tmp_path: Path) -> None:
+    run(tmp_path, (INLINE,), ("desk",), kills(200))
