@@ -11,7 +11,6 @@ from tests.contract.feed import SUBSCRIBERS, Feed, commit_all, made_again, pull,
 from tests.contract.places import KINDS, Opened, open_kind
 from wherecast.model import ConflictError, StoreError
 from wherecast.store.merging import FAN_IN
-from wherecast.store.records import Cursor
 
 
 @pytest.fixture(params=KINDS)
@@ -146,24 +145,13 @@ class TestReplace:
 
 
 class TestTrim:
-    def test_what_is_before_goes_and_losses_are_told(self, opened: Opened, feed: Feed) -> None:
+    def test_what_is_before_goes(self, opened: Opened, feed: Feed) -> None:
         epoch, at = opened.batches.begin(), [0]
         for size in (4, 4, 4):
             opened.batches.commit(feed.batch(size, 1), epoch)
             at.append(len(feed.order))
-        cursors = {
-            "ana": Cursor(through=at[3]),
-            "bo": Cursor(through=2, beyond=frozenset({5})),
-            "stranger": Cursor(),
-        }
         before = at[2]
-        lost = opened.mailboxes.trim(before, cursors)
-        queues = {name: [n for n, _ in feed.queue(name) if n < before] for name in SUBSCRIBERS}
-        expected = {
-            "bo": sum(n >= 2 and n != 5 for n in queues["bo"]),
-            "žarko": len(queues["žarko"]),
-        }
-        assert lost == {name: count for name, count in expected.items() if count}
+        opened.mailboxes.trim(before)
         assert opened.mailboxes.starts_at() == before
         for name in SUBSCRIBERS:
             assert list(pull(opened.mailboxes, name)) == feed.queue(name, before)
@@ -173,14 +161,14 @@ class TestTrim:
 
     def test_only_whole_segments_go(self, opened: Opened, feed: Feed) -> None:
         commit_all(opened.batches, feed, [4], opened.batches.begin())
-        assert opened.mailboxes.trim(1, {}) == {}
+        opened.mailboxes.trim(1)
         assert opened.mailboxes.starts_at() == 0
         assert pulled(opened) == whole(feed)
 
     def test_everything_can_go(self, opened: Opened, feed: Feed) -> None:
         epoch = opened.batches.begin()
         commit_all(opened.batches, feed, [4, 2], epoch)
-        opened.mailboxes.trim(10_000, {})
+        opened.mailboxes.trim(10_000)
         assert opened.mailboxes.starts_at() == len(feed.order)
         assert pulled(opened) == {key: [] for key in SUBSCRIBERS}
         start = len(feed.order)

@@ -7,11 +7,14 @@ import time
 from threading import Condition, Thread
 
 from wherecast.gateway.courier import Courier
+from wherecast.gateway.retention import Retention, enforce
 from wherecast.model import StoreError, WherecastError
 from wherecast.pipeline.live.inline import FindPoison, InlinePipeline
+from wherecast.pipeline.live.trimming import trim_segments
 from wherecast.store.contracts import Store
 
 _RETRY_S = 0.2  # after a full disk, say
+_TRIM_S = 60.0  # how often it is looked for what nobody needs
 
 
 def now_us() -> int:
@@ -35,6 +38,7 @@ class Pump:
         self._pipeline = InlinePipeline(store, now_us, find_poison)
         self._changed = Condition()
         self._has_work = True  # what an earlier life left
+        self._trim_at = time.monotonic() + _TRIM_S
         self._is_stopped = False
         self._failure: BaseException | None = None
         self._thread = Thread(target=self._run, name="wherecast-pipeline", daemon=True)
@@ -83,9 +87,9 @@ class Pump:
                 if self._has_work or self._is_stopped:
                     self._has_work = False
                     return not self._is_stopped
-            if not self._merged():
+            if not self._merged() and not self._trimmed():
                 with self._changed:
-                    self._changed.wait_for(lambda: self._has_work or self._is_stopped)
+                    self._changed.wait_for(lambda: self._has_work or self._is_stopped, _TRIM_S)
 
     def _match_all(self) -> None:
         """Matches until nothing is new, the disk is full, or it is to end."""
@@ -104,6 +108,18 @@ class Pump:
                 return
             self.problem = None
             self._courier.committed(progress.sequence)
+
+    def _trimmed(self) -> bool:
+        """Whether it was time to remove what nobody needs, and that is done."""
+        if time.monotonic() < self._trim_at:
+            return False
+        self._trim_at = time.monotonic() + _TRIM_S
+        try:
+            enforce(self._store, self._courier.trim, Retention(), now_us())
+            trim_segments(self._store)
+        except StoreError as error:
+            self.problem = error
+        return True
 
     def _merged(self) -> bool:
         """Whether segments were due to be merged, and are now."""

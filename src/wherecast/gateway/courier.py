@@ -156,6 +156,21 @@ class Courier:
             offsets[inside] += span.offset - span.sequence
         return partitions, offsets
 
+    def trim(self, name: str, start: int, lost: int) -> None:
+        """Lets the queue of a subscriber begin at a sequence, and counts what it lost."""
+        with self._lock:
+            is_open = name in self._boxes
+            if is_open:
+                loads = self._settle_all(self._queues.trimmed(start, {name: lost}))
+        if is_open:
+            self._try_loads(loads)
+            self._save(name)
+            return
+        cursor = self._store.cursors.read(name)
+        if cursor is not None and cursor.through < start:
+            beyond = frozenset(one for one in cursor.beyond if one >= start)
+            self._store.cursors.write({name: Cursor(start, beyond, cursor.lost + lost)})
+
     # What comes from subscribers.
 
     def take(self, name: str, most: int, timeout_s: float) -> tuple[Notification, ...]:

@@ -4,13 +4,16 @@ Concurrency: `start`, `wake`, `stop` and `check` from any thread.
 """
 
 from threading import Event, Thread
+from time import monotonic, time_ns
 
 from wherecast.gateway.courier import Courier
+from wherecast.gateway.retention import Retention, enforce
 from wherecast.model import StoreError, WherecastError
 from wherecast.store.contracts import Store
 
 _LOOK_S = 0.5  # how soon it sees that it is to stop
 _RETRY_S = 0.2
+_TRIM_S = 60.0  # how often it is looked for what nobody needs
 
 
 class Follower:
@@ -22,7 +25,9 @@ class Follower:
 
     def __init__(self, store: Store, courier: Courier) -> None:
         self.problem: StoreError | None = None
+        self._store = store
         self._batches = store.batches
+        self._trim_at = monotonic() + _TRIM_S
         self._courier = courier
         self._stopped = Event()
         self._failure: BaseException | None = None
@@ -62,6 +67,9 @@ class Follower:
             if self._batches.wait(sequence, _LOOK_S):
                 sequence = self._batches.progress().sequence
                 self._courier.committed(sequence)
+            if monotonic() >= self._trim_at:
+                self._trim_at = monotonic() + _TRIM_S
+                enforce(self._store, self._courier.trim, Retention(), time_ns() // 1000)
             self.problem = None
         except StoreError as error:
             self.problem = error

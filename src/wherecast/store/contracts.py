@@ -244,15 +244,8 @@ class Mailboxes(Protocol):
         """
         ...
 
-    def trim(self, before: int, cursors: Mapping[str, Cursor]) -> dict[str, int]:
-        """Removes segments wholly before a sequence; says what was lost, by subscriber.
-
-        Lost are notifications that the cursor of their subscriber does not have; one without a
-        cursor has acknowledged nothing.
-
-        Raises:
-            DamagedSegment: what is lost cannot be told; `replace` mends it.
-        """
+    def trim(self, before: int) -> None:
+        """Removes segments wholly before a sequence, with the records of their batches."""
         ...
 
     def starts_at(self) -> int:

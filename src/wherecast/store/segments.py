@@ -5,7 +5,7 @@ the way of a binary search and the lists of one row, nothing else. Stores number
 sequence, so `offsets` are sequences here; of one partition the two are the same.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,11 +14,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from wherecast.store.records import SEGMENT, Cursor
+from wherecast.store.records import SEGMENT
 
 Ints = npt.NDArray[np.int64]
-
-_NOTHING = Cursor()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,26 +59,6 @@ def count(segment: pa.RecordBatch, subscriber: str, start: int) -> int:
         return 0
     offsets = _list_at(segment.column("offsets"), row).to_numpy()
     return len(offsets) - int(np.searchsorted(offsets, start))
-
-
-def counts_beyond(segment: pa.RecordBatch, cursors: Mapping[str, Cursor]) -> dict[str, int]:
-    """How many notifications of each subscriber its cursor does not have, where there are some.
-
-    A subscriber without a cursor has acknowledged nothing.
-    """
-    names = segment.column("subscriber").to_pylist()
-    throughs = [cursors.get(name, _NOTHING).through for name in names]
-    bounds, offsets = _bounds(segment.column("offsets")), _flat(segment.column("offsets"))
-    rows = np.repeat(np.arange(len(names)), np.diff(bounds))
-    left = offsets >= np.array(throughs, np.int64)[rows]
-    counts = np.bincount(rows[left], minlength=len(names))
-    for row, name in enumerate(names):
-        beyond = cursors.get(name, _NOTHING).beyond
-        if beyond and counts[row]:
-            mine = offsets[bounds[row] : bounds[row + 1]]
-            mine = mine[mine >= throughs[row]]
-            counts[row] -= np.isin(mine, np.fromiter(beyond, np.int64, len(beyond))).sum()
-    return {name: int(lost) for name, lost in zip(names, counts, strict=True) if lost}
 
 
 def shift(segment: pa.RecordBatch, by: int) -> pa.RecordBatch:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tests.unit.store.segment_strategies import Plain, names, plain_of, plains, segment_of
 from wherecast.store import segments
-from wherecast.store.records import SEGMENT, Cursor
+from wherecast.store.records import SEGMENT
 
 EACH = 10
 successive = st.integers(1, 9).flatmap(
@@ -72,28 +72,6 @@ class TestFind:
             found = segments.find(mapped, "b", 2, 9)
         assert found is not None
         assert found.subscription_ids == [["w", "x"]]
-
-
-@given(
-    plains(5, 25),
-    st.dictionaries(
-        names, st.tuples(st.integers(0, 30), st.frozensets(st.integers(0, 30), max_size=5))
-    ),
-)
-def test_what_cursors_do_not_have_is_counted(
-    plain: Plain, given: dict[str, tuple[int, frozenset[int]]]
-) -> None:
-    cursors = {name: Cursor(through, beyond) for name, (through, beyond) in given.items()}
-    expected = {
-        name: sum(
-            at >= cursors.get(name, Cursor()).through
-            and at not in cursors.get(name, Cursor()).beyond
-            for at in matches
-        )
-        for name, matches in plain.items()
-    }
-    found = segments.counts_beyond(segment_of(plain), cursors)
-    assert found == {name: count for name, count in expected.items() if count}
 
 
 @given(plains(5, 25), st.integers(0, 100))

@@ -19,6 +19,7 @@ from wherecast.pipeline.live.log_source import FORMAT, LogSource
 from wherecast.pipeline.live.plan import PUBLICATIONS_MAX, plan
 from wherecast.pipeline.live.poison import culprits
 from wherecast.pipeline.live.spark_stage import RESULT_DDL, LiveStage, segment_of
+from wherecast.pipeline.live.trimming import trim_segments
 from wherecast.pipeline.session import gist
 from wherecast.store.embedded.store import EmbeddedStore
 from wherecast.store.position import Position
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
 _LOOK_S = 0.1  # how often a query is looked at
+_TRIM_S = 60.0  # how often it is looked for what nobody waits for
 _MERGE_S = 0.5  # how often segments are looked at
 RESTARTS_MAX = 3  # of a query that fails at one place
 OPTIONS = {
@@ -134,10 +136,14 @@ class LivePipeline:
             shutil.rmtree(checkpoint, ignore_errors=True)
 
     def _merge(self, stop: Event) -> None:
-        """Merges segments beside the query, as long as some are due."""
+        """Merges segments beside the query, and removes those that nobody waits for."""
+        trim_at = time.monotonic() + _TRIM_S
         while not stop.is_set():
             try:
                 merged = self.store.mailboxes.merge()
+                if time.monotonic() >= trim_at:
+                    trim_at = time.monotonic() + _TRIM_S
+                    trim_segments(self.store)
             except (StoreError, ConflictError):  # a full disk, say: it is tried again
                 merged = 0
             if not merged:

@@ -7,8 +7,7 @@ another and beside commits.
 """
 
 import threading
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from wherecast.model import ConflictError, StoreError
@@ -26,7 +25,7 @@ from wherecast.store.embedded.segment_rows import SegmentRows, Swept
 from wherecast.store.merging import due
 from wherecast.store.numbering import Numbered, Span, check_cover, number
 from wherecast.store.queues import queue
-from wherecast.store.records import Cursor, Queued, Segment
+from wherecast.store.records import Queued, Segment
 
 _TRIES = 20
 _ENDLESS = 2**63 - 1
@@ -82,25 +81,20 @@ class EmbeddedMailboxes:
 
         _retried(put)
 
-    def trim(self, before: int, cursors: Mapping[str, Cursor]) -> dict[str, int]:
-        """Removes segments wholly before a sequence; says what was lost, by subscriber.
+    def trim(self, before: int) -> None:
+        """Removes segments wholly before a sequence, with the records of their batches.
 
-        The records of their batches go with them, but for the last.
+        The last record stays.
         """
 
-        def cut() -> dict[str, int]:
+        def cut() -> None:
             with self._database.reading() as connection:
                 rows = [row for row in read_segments(connection, 0, before) if row.end <= before]
-            lost: Counter[str] = Counter()
-            for row in rows:
-                lost.update(columns.counts_beyond(self._segments.open(row), cursors))
             if rows:
                 self._remove(rows)
-            return dict(lost)
 
-        found = _retried(cut)
+        _retried(cut)
         self._segments.sweep_dropped()
-        return found
 
     def starts_at(self) -> int:
         """The first sequence whose notifications are still there."""

@@ -5,8 +5,7 @@ sees a batch whole or not at all. Segments are immutable; they are searched with
 """
 
 from bisect import bisect_left, bisect_right
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from wherecast.model import ConflictError
 from wherecast.store import segments as columns
@@ -14,7 +13,7 @@ from wherecast.store.memory.committed import Committed, Kept
 from wherecast.store.merging import due
 from wherecast.store.numbering import Numbered, check_cover, number
 from wherecast.store.queues import queue
-from wherecast.store.records import Cursor, Queued, Segment
+from wherecast.store.records import Queued, Segment
 
 
 class MemoryMailboxes:
@@ -61,17 +60,12 @@ class MemoryMailboxes:
                 raise ConflictError(f"sequences {first} to {end - 1} were merged or trimmed since")
             kept[begin:after] = [Kept(_joined(given), max(one.tier for one in old))]
 
-    def trim(self, before: int, cursors: Mapping[str, Cursor]) -> dict[str, int]:
-        """Removes segments wholly before a sequence; says what was lost, by subscriber."""
-        lost: Counter[str] = Counter()
+    def trim(self, before: int) -> None:
+        """Removes segments wholly before a sequence, with the records of their batches."""
         with self._lock:
             kept = self._committed.kept
-            gone = bisect_right(kept, before, key=lambda one: one.numbered.end)
-            for one in kept[:gone]:
-                lost.update(columns.counts_beyond(one.numbered.notifications, cursors))
-            del kept[:gone]
+            del kept[: bisect_right(kept, before, key=lambda one: one.numbered.end)]
             self._committed.forget()
-        return dict(lost)
 
     def starts_at(self) -> int:
         """The first sequence whose notifications are still there."""

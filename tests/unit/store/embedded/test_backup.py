@@ -50,7 +50,7 @@ def test_what_is_written_meanwhile_never_refers_beyond(tmp_path: Path) -> None:
         add_batch(store, epoch)
         store.cursors.write({"ana": Cursor(store.batches.progress().sequence)})
         store.mailboxes.merge()
-        store.mailboxes.trim(EACH, dict(store.cursors.all()))
+        store.mailboxes.trim(EACH)
         store.log.trim(store.batches.progress().position)
     assert problems(tmp_path / "copy") == []
     assert problems(tmp_path / "store") == []

@@ -101,7 +101,7 @@ class TestFiles:
             assert opened.mailboxes.merge() == 0
             assert len(files_of(path)) == 1
             assert pulled(opened) == whole(feed)
-            opened.mailboxes.trim(len(feed.order), {})
+            opened.mailboxes.trim(len(feed.order))
             assert files_of(path) == []
 
     def test_a_reader_looks_again_where_a_file_went(self, path: Path) -> None:
@@ -189,7 +189,6 @@ class TestDamage:
             for ask in (
                 lambda: opened.mailboxes.queued("ana", first, 1000),
                 lambda: opened.mailboxes.count("ana", 0),
-                lambda: opened.mailboxes.trim(1000, {}),
             ):
                 with pytest.raises(DamagedSegment) as caught:
                     ask()

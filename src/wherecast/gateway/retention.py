@@ -1,0 +1,129 @@
+"""How long notifications and publications are kept.
+
+Two sides do it, each in its own files. The owner moves the cursors of queues that pass a limit, and
+counts what that takes from whom; then it removes publications that nothing needs any more. The
+pipeline removes segments that every cursor has passed. So a crash between any two steps loses
+nothing that is not counted.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from wherecast.delivery import Cursor
+from wherecast.store.contracts import Batches, Log, Store
+from wherecast.store.position import Position
+
+DAY_US = 24 * 3600 * 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """What a queue and the log may grow to.
+
+    Attributes:
+        queue_age_us: a notification that is older is lost to its subscriber.
+        queue_bytes_max: of the publications in a queue, about; beyond it the oldest are lost.
+        ids_age_us: publications are kept at least so long, as their ids are compared.
+        ids_count_max: but not more than so many for that.
+    """
+
+    queue_age_us: int = 7 * DAY_US
+    queue_bytes_max: int = 1 << 30
+    ids_age_us: int = DAY_US
+    ids_count_max: int = 10_000_000
+
+
+def overdue(store: Store, limits: Retention, now: int) -> dict[str, tuple[int, int]]:
+    """The subscribers whose queues pass a limit.
+
+    Returns:
+        By name: the sequence that its queue is to begin at, and how many notifications that takes
+        from it.
+    """
+    by_age = sequence_at(store.batches, store.mailboxes.starts_at(), now - limits.queue_age_us)
+    publications = max(1, store.log.ends().since(store.log.starts()))
+    most = max(1, limits.queue_bytes_max * publications // max(1, store.log.bytes()))
+    found = {}
+    for name, cursor in store.cursors.all():
+        start = max(by_age, _by_size(store, name, cursor, most))
+        if start > cursor.through:
+            lost = _between(store, name, cursor, start)
+            found[name] = start, lost
+    return found
+
+
+def trim_log(store: Store, limits: Retention, now: int) -> None:
+    """Removes publications that no queue has and whose ids need not be compared any more."""
+    needed = _position(store.batches, store.mailboxes.starts_at())
+    ends, most = store.log.ends(), limits.ids_count_max
+    store.log.trim(
+        Position(
+            {
+                partition: min(
+                    needed[partition],
+                    max(_offset_at(store.log, partition, now - limits.ids_age_us), end - most),
+                )
+                for partition, end in ends.items()
+            }
+        )
+    )
+
+
+def sequence_at(batches: Batches, start: int, time: int) -> int:
+    """The first sequence at a place and beyond whose batch was made at a time or later."""
+
+    def is_old(sequence: int) -> bool:
+        [(_, batch), *_] = batches.records(sequence, sequence + 1)
+        return batch.at < time
+
+    return _first(start, batches.progress().sequence, is_old)
+
+
+def _offset_at(log: Log, partition: int, time: int) -> int:
+    """The first offset of a partition that was accepted at a time or later."""
+
+    def is_old(offset: int) -> bool:
+        return next(log.read(partition, offset, offset + 1)).accepted_at < time
+
+    return _first(log.starts()[partition], log.ends()[partition], is_old)
+
+
+def _first(low: int, high: int, is_before: Callable[[int], bool]) -> int:
+    """The first number of a range of which something is not true; it is true up to there."""
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (middle + 1, high) if is_before(middle) else (low, middle)
+    return low
+
+
+def _by_size(store: Store, name: str, cursor: Cursor, most: int) -> int:
+    """Where a queue is to begin so that it has no more than so many notifications."""
+    count = store.mailboxes.count(name, cursor.through) - len(cursor.beyond)
+    if count <= most:
+        return cursor.through
+    queued = store.mailboxes.queued(name, cursor.through, count - most + len(cursor.beyond))
+    return int(queued.sequences[-1]) + 1
+
+
+def _between(store: Store, name: str, cursor: Cursor, end: int) -> int:
+    """How many notifications of a queue before a sequence are not acknowledged."""
+    mailboxes = store.mailboxes
+    count = mailboxes.count(name, cursor.through) - mailboxes.count(name, end)
+    return count - sum(sequence < end for sequence in cursor.beyond)
+
+
+def _position(batches: Batches, sequence: int) -> Position:
+    """The position at which the batch of a sequence begins."""
+    found = batches.records(sequence, sequence + 1)
+    return found[0][1].start if found else batches.progress().position
+
+
+Trim = Callable[[str, int, int], None]
+"""Lets the queue of a subscriber begin at a sequence, and counts what it lost."""
+
+
+def enforce(store: Store, trim: Trim, limits: Retention, now: int) -> None:
+    """Does what the owner does: cursors first, so that what is removed was counted."""
+    for name, (start, lost) in overdue(store, limits, now).items():
+        trim(name, start, lost)
+    trim_log(store, limits, now)
