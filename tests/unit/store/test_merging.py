@@ -1,6 +1,7 @@
 import itertools
 import math
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,11 +19,15 @@ def merged(tiers: list[int], sizes: list[int]) -> int:
     return written
 
 
-def test_their_number_grows_with_the_logarithm() -> None:
+WEEK = 7 * 24 * 3600  # a batch every second
+
+
+@pytest.mark.parametrize("batches", [5_000, pytest.param(WEEK, marks=pytest.mark.slow)])
+def test_their_number_grows_with_the_logarithm(batches: int) -> None:
     tiers: list[int] = []
     sizes: list[int] = []
     written = 0
-    for count in range(1, 20_000):
+    for count in range(1, batches):
         tiers.append(0)
         sizes.append(1)
         written += merged(tiers, sizes)
@@ -30,7 +35,7 @@ def test_their_number_grows_with_the_logarithm() -> None:
         assert len(tiers) <= (FAN_IN - 1) * tier_count
         assert sum(sizes) == count
         assert tiers == sorted(tiers, reverse=True)
-    assert written <= 20_000 * math.log(20_000, FAN_IN)  # each is written once per tier
+    assert written <= batches * math.log(batches, FAN_IN)  # each is written once per tier
 
 
 def test_where_merging_lags_much_is_merged_at_once() -> None:

@@ -22,7 +22,7 @@ from wherecast.store.embedded.batch_tables import (
 )
 from wherecast.store.embedded.database import Database, damaged
 from wherecast.store.embedded.segment_rows import SegmentRows, Swept
-from wherecast.store.merging import due
+from wherecast.store.merging import FAN_IN, due
 from wherecast.store.numbering import Numbered, Span, check_cover, number
 from wherecast.store.queues import queue
 from wherecast.store.records import Queued, Segment
@@ -64,7 +64,7 @@ class EmbeddedMailboxes:
     def merge(self) -> int:
         """Merges some segments that are due, and says how many fewer there are; 0: none is due."""
         with self._merging:
-            self._segments.sweep_dropped()
+            self._segments.sweep_dropped(at_least=FAN_IN)
             return _retried(self._merge)
 
     def replace(self, first: int, end: int, segments: Sequence[Segment]) -> None:

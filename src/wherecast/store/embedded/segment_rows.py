@@ -167,13 +167,14 @@ class SegmentRows:
                 self._opened.popitem(last=False)
         return found
 
-    def sweep_dropped(self) -> None:
-        """Deletes the files of segments that were dropped a while ago."""
+    def sweep_dropped(self, at_least: int = 1) -> None:
+        """Deletes the files of segments that were dropped a while ago, where they are so many."""
         before = int(time.time() - self._settings.dropped_kept_s)
         due = "SELECT file FROM dropped WHERE at <= ?"
         with self._database.reading() as connection:
-            if not connection.execute(due + " LIMIT 1", (before,)).fetchall():
-                return
+            found = connection.execute(f"{due} LIMIT {at_least}", (before,)).fetchall()
+        if len(found) < at_least:
+            return
         with self._database.transaction() as connection:
             for (name,) in connection.execute(due, (before,)).fetchall():
                 self._files.remove(str(name))

@@ -1,7 +1,7 @@
 """Segments in memory.
 
 Concurrency: one lock for the segments and the records of the batches they come from, so a reader
-sees a batch whole or not at all. Segments are immutable; they are searched without the lock.
+sees a batch whole or not at all. Segments are immutable; they are searched and joined without it.
 """
 
 from bisect import bisect_left, bisect_right
@@ -37,15 +37,20 @@ class MemoryMailboxes:
 
     def merge(self) -> int:
         """Merges some segments that are due, and says how many fewer there are; 0: none is due."""
-        with self._lock:
-            kept = self._committed.kept
-            sizes = [one.numbered.notifications.nbytes for one in kept]
-            found = due([one.tier for one in kept], sizes)
-            if not found:
-                return 0
-            parts = [one.numbered for one in kept[found.begin : found.end]]
-            kept[found.begin : found.end] = [Kept(_joined(parts), found.tier)]
-            return len(parts) - 1
+        while True:
+            with self._lock:
+                kept = self._committed.kept
+                sizes = [one.numbered.notifications.nbytes for one in kept]
+                found = due([one.tier for one in kept], sizes)
+                if not found:
+                    return 0
+                old = kept[found.begin : found.end]
+            joined = _joined([one.numbered for one in old])  # takes long, so without the lock
+            with self._lock:
+                begin = bisect_left(kept, joined.first, key=lambda one: one.numbered.first)
+                if kept[begin : begin + len(old)] == old:
+                    kept[begin : begin + len(old)] = [Kept(joined, found.tier)]
+                    return len(old) - 1
 
     def replace(self, first: int, end: int, segments: Sequence[Segment]) -> None:
         """Puts segments that were made again in the place of those of a range of sequences."""
