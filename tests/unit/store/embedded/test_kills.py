@@ -1,4 +1,4 @@
-"""kill -9 of a real process, at every named point and at random instants: nothing is lost."""
+"""A real process beside this one: it is read while it writes, and killed at any point."""
 
 import os
 import random
@@ -17,6 +17,7 @@ from tests.unit.store.embedded.victim import EACH, FILES, batch_at
 from wherecast.store.crash_points import POINTS
 from wherecast.store.embedded.check import check_store
 from wherecast.store.embedded.store import EmbeddedStore
+from wherecast.store.merging import FAN_IN
 
 ROOT = Path(__file__).parents[4]
 
@@ -69,6 +70,26 @@ def check(path: Path, output: str) -> None:
         with opened.database.reading() as connection:
             named = connection.execute("SELECT count(*) FROM segments").fetchone()
         assert named == (len(list(rows.iterdir())),)
+
+
+def test_another_process_is_woken_and_reads_while_segments_are_merged(tmp_path: Path) -> None:
+    batches = 10 * FAN_IN
+    process = start(tmp_path / "store", batches)
+    assert process.stdout is not None
+    process.stdout.readline()  # the store is there
+    feed = Feed(1, order=[(0, offset) for offset in range(batches * EACH)])
+    with embedded(tmp_path / "store", "reader") as reader:
+        at = 0
+        while at < batches * EACH:
+            assert reader.batches.wait(at, 60)
+            at = reader.batches.progress().sequence
+            for name in SUBSCRIBERS:
+                page = reader.mailboxes.queued(name, 0, 10_000)
+                assert page.end >= at
+                found = list(zip(page.sequences.tolist(), page.subscription_ids, strict=True))
+                assert found == [one for one in feed.queue(name) if one[0] < page.end]
+    process.communicate(timeout=60)
+    assert process.returncode == 0
 
 
 @pytest.mark.parametrize("point", POINTS)
