@@ -19,6 +19,7 @@ from tests.crash.ledger import read_facts, size_bytes
 from tests.crash.processes import Started
 from tests.crash.verdict import Verdict, judge, kept_in
 from tests.spark.services import send, until
+from wherecast.store.embedded.store import EmbeddedStore
 
 _MET_WITHIN_S = 10.0
 _ENDS_WITHIN_S = 60.0
@@ -77,6 +78,7 @@ class Campaign:
         self.hit: Counter[str] = Counter()
         self.store, self.ledger = folder / "store", folder / "ledger"
         self.ledger.mkdir(parents=True)
+        EmbeddedStore(self.store).close()  # a pipeline may come first, and makes none
         self._folder = folder
         self._draw = Random(seed)
         self._lives = itertools.count()
@@ -177,6 +179,8 @@ class Campaign:
 
     def _dies(self, name: str) -> bool:
         """Whether a process comes to the point that it is to die at."""
+        lines = self.running[name].lines
+        self._until("the start", name, lambda: bool(lines), _PROGRESS_WITHIN_S)
         with suppress(AssertionError):
             self._until("the end", name, lambda: False, _MET_WITHIN_S)
         return not self.running[name].is_running

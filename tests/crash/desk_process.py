@@ -17,8 +17,8 @@ from pathlib import Path
 from random import Random
 from threading import Event, Thread
 
-from tests.crash import small_segments  # noqa: F401
 from tests.crash.ledger import Ledger, file_of, read_facts
+from tests.crash.small_segments import SMALL
 from tests.crash.world import (
     PUBLISHERS,
     SCHEMA,
@@ -47,11 +47,11 @@ class Life:
     """One life of the process."""
 
     def __init__(self, store: Path, folder: Path, life: int, is_inline: bool) -> None:
-        self.draining, self.done = Event(), Event()
+        self.draining, self.done, self._is_set_up = Event(), Event(), Event()
         self._draw = Random(f"life {life}")
         self._past = list(read_facts(folder))
         self._ledger = Ledger(file_of(folder, life))
-        opened = EmbeddedStore(store, runs_pipeline=is_inline)
+        opened = EmbeddedStore(store, runs_pipeline=is_inline, limits=SMALL)
         self._desk = Desk(opened, SCHEMA, store, runs_pipeline=is_inline)
         self._desk.check()
         for name in SUBSCRIBERS:
@@ -62,8 +62,9 @@ class Life:
         """Publishes and delivers until it is told to drain, and then until nothing is left."""
         receiving = [self._thread(self._receive, name) for name in SUBSCRIBERS[1:]]
         receiving.append(self._thread(self._feed, SUBSCRIBERS[0]))
-        publishing = [self._thread(self._publish, name) for name in PUBLISHERS]
-        publishing.append(self._thread(self._change))
+        publishing = [self._thread(self._change)]
+        self._is_set_up.wait()
+        publishing += [self._thread(self._publish, name) for name in PUBLISHERS]
         self._say("ready")
         self.draining.wait()
         for thread in publishing:
@@ -144,9 +145,11 @@ class Life:
         todo = itertools.dropwhile(lambda step: step.number <= max(changed, default=-1), script())
         before = self._published()
         for step in todo:
-            while step.number >= _SETUP and self._published() < before + _CHANGE_EVERY:
-                if self.draining.wait(_PAUSE_S):
-                    return
+            if step.number >= _SETUP:
+                self._is_set_up.set()
+                while self._published() < before + _CHANGE_EVERY:
+                    if self.draining.wait(_PAUSE_S):
+                        return
             before = self._published()
             owner = self._subscribers[step.subscriber]
             self._ledger.write("changing", step.number)
@@ -173,8 +176,8 @@ class Life:
                 self._ledger.write("problem", str(error))
                 self.done.wait(_PAUSE_S)
                 continue
+            self._note(name, got)
             if got:
-                self._note(name, got)
                 self._acknowledge(subscriber, got, draw)
 
     def _feed(self, name: str) -> None:
@@ -191,7 +194,8 @@ class Life:
 
     def _note(self, name: str, got: list[Notification]) -> None:
         rows = [(n.cursor, n.publication.id, n.subscription_ids, n.redelivered) for n in got]
-        self._ledger.write("received", name, rows)
+        if rows:
+            self._ledger.write("received", name, rows)
 
     def _acknowledge(self, subscriber: Subscriber, got: list[Notification], draw: Random) -> None:
         way = "through" if self.draining.is_set() else draw.choice(_WAYS)

@@ -21,3 +21,6 @@ PIPELINE = Part(
     PIPELINE_POINTS,
     "committed",
 )
+INLINE_PIPELINE = Part(
+    "pipeline", "tests.crash.inline_pipeline_process", ("{store}",), PIPELINE_POINTS, "committed"
+)

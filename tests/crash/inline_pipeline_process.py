@@ -1,0 +1,47 @@
+"""The inline pipeline as a process of its own, so that it can be killed without the cost of Java.
+
+It takes the directory, says what the pipeline on Spark says, and ends as that does: when its
+standard input is closed, or when another pipeline has taken over.
+"""
+
+import sys
+from pathlib import Path
+from threading import Event, Thread
+
+from tests.crash.small_segments import SMALL
+from wherecast.client.pump import now_us
+from wherecast.model import ConflictError, StoreError
+from wherecast.pipeline.live.inline import InlinePipeline
+from wherecast.store.embedded.store import EmbeddedStore
+
+_LOOK_S = 0.02
+
+
+def run(path: Path, stop: Event) -> None:
+    """Matches, commits and merges until it is told to stop."""
+    store = EmbeddedStore(path, "pipeline", limits=SMALL)
+    pipeline = InlinePipeline(store, now_us)
+    print("ready", flush=True)
+    while not stop.wait(_LOOK_S):
+        try:
+            batch = pipeline.next_batch()
+            if batch is not None:
+                print("committed", pipeline.commit(batch).sequence, flush=True)
+            store.mailboxes.merge()
+        except StoreError as error:
+            print(error, file=sys.stderr, flush=True)
+
+
+def listen(stop: Event) -> None:
+    """Stops at the end of the standard input."""
+    sys.stdin.read()
+    stop.set()
+
+
+if __name__ == "__main__":
+    stop = Event()
+    Thread(target=listen, args=(stop,), daemon=True).start()
+    try:
+        run(Path(sys.argv[1]), stop)
+    except ConflictError as error:
+        sys.exit(str(error))
