@@ -137,6 +137,8 @@ def match(  # noqa: PLR0913  # the options of a join, all but two by keyword
     need_python(publications.sparkSession)
     live = isinstance(filters, FilterSet) and publications.isStreaming
     if isinstance(filters, FilterSet | Filters):
+        if (id, filter, on_bad_filter) != ("id", "filter", "raise"):
+            raise ConfigError("id, filter and on_bad_filter are for a DataFrame of filters")
         compiled = _compiled(filters, schema)
     else:
         given = publications.schema if schema is None else schema

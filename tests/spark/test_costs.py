@@ -11,8 +11,8 @@ import pytest
 
 from wherecast.bench.spark_metrics import moved, watched
 from wherecast.pipeline import inline
-from wherecast.pipeline.filters import compile_filters
 from wherecast.pipeline.join import JoinPlan
+from wherecast.pipeline.loaded import compile_filters
 from wherecast.pipeline.tasks import JoinTask
 from wherecast.workloads import bluedove
 

@@ -10,8 +10,8 @@ import pytest
 
 from wherecast.cli.entry import run
 from wherecast.pipeline import inline
-from wherecast.pipeline.filters import compile_filters
 from wherecast.pipeline.join import JoinPlan
+from wherecast.pipeline.loaded import compile_filters
 from wherecast.pipeline.spark_runner import to_arrow
 from wherecast.pipeline.tasks import JoinTask
 from wherecast.workloads import mixed

@@ -17,7 +17,7 @@ from wherecast.cli.demo_stream import ORDER, MicroBatch, micro_batches
 from wherecast.model import ConfigError, Subscription
 from wherecast.pipeline import inline
 from wherecast.pipeline.files import open_output
-from wherecast.pipeline.filters import LoadedFilters, compile_subscriptions
+from wherecast.pipeline.loaded import LoadedFilters, compile_subscriptions
 from wherecast.pipeline.session import spark_session
 from wherecast.pipeline.spark_status import Work, whereabouts, work
 from wherecast.pipeline.stages import NOTIFICATIONS, validate

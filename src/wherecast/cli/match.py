@@ -15,7 +15,8 @@ from wherecast.cli import screen
 from wherecast.model import ConfigError, Schema
 from wherecast.pipeline import inline
 from wherecast.pipeline.files import open_publications, read_filters
-from wherecast.pipeline.filters import FilterPart, OnBad, RejectedFilter, compile_part, loaded
+from wherecast.pipeline.filters import FilterPart, OnBad, RejectedFilter
+from wherecast.pipeline.loaded import compile_part, loaded
 from wherecast.pipeline.match_files import Runner, Tally, match_files
 from wherecast.pipeline.place import placed
 from wherecast.pipeline.session import spark_session

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from wherecast.language.vectors import array_of, values_of
 from wherecast.matching import Matches
-from wherecast.pipeline.filters import LoadedFilters
+from wherecast.pipeline.loaded import LoadedFilters
 from wherecast.pipeline.stages import Validated
 
 How = Literal["inner", "left", "semi", "anti"]

@@ -7,7 +7,7 @@ from threading import Lock
 
 from wherecast.model import ConfigError, SnapshotError
 from wherecast.pipeline.filter_versions import FilterVersions
-from wherecast.pipeline.filters import LoadedFilters
+from wherecast.pipeline.loaded import LoadedFilters
 from wherecast.pipeline.loading import load
 from wherecast.pipeline.place import Place, opened
 from wherecast.pipeline.stored import StoredFilters

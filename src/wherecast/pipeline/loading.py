@@ -17,7 +17,7 @@ from wherecast.language.vectors import array_of, values_of
 from wherecast.matching import Part
 from wherecast.matching.matches import Id
 from wherecast.model import SnapshotError
-from wherecast.pipeline.filters import LoadedFilters, loaded
+from wherecast.pipeline.loaded import LoadedFilters, loaded
 from wherecast.pipeline.stored import StoredFilters, StoredPart, counters
 
 Open = Callable[[str], Path]  # the local file of a blob

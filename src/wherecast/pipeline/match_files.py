@@ -16,8 +16,8 @@ from wherecast.columns.schema import arrow_type, open_field
 from wherecast.matching import Matches
 from wherecast.model import ConfigError
 from wherecast.pipeline.files import Part, PublicationFile, open_output
-from wherecast.pipeline.filters import LoadedFilters
 from wherecast.pipeline.join import JoinPlan, join
+from wherecast.pipeline.loaded import LoadedFilters
 from wherecast.pipeline.stages import DeadLetter, Validated, validate
 from wherecast.pipeline.tasks import FilterSource, PairTask, Task
 

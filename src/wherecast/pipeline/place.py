@@ -11,7 +11,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from wherecast.model import Schema, SnapshotError
-from wherecast.pipeline.filters import FilterPart, LoadedFilters
+from wherecast.pipeline.filters import FilterPart
+from wherecast.pipeline.loaded import LoadedFilters
 from wherecast.pipeline.loading import load
 from wherecast.pipeline.stored import Folder, StoredFilters, store_part
 from wherecast.store.blobs import Blobs, MissingBlob, open_blobs, scheme_of

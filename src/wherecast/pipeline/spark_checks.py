@@ -8,7 +8,7 @@ import pyarrow as pa
 from wherecast.columns import arrow_schema
 from wherecast.model import Attribute, ConfigError, Problem, Schema, SchemaError
 from wherecast.model.names import did_you_mean
-from wherecast.pipeline.filters import reading_schema
+from wherecast.pipeline.loaded import reading_schema
 from wherecast.pipeline.loading import Open, one_naming
 from wherecast.pipeline.stages import validate
 from wherecast.pipeline.stored import StoredFilters

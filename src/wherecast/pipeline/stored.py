@@ -23,14 +23,8 @@ from wherecast.language.vectors import array_of
 from wherecast.matching import Part
 from wherecast.model import Attribute, ConfigError, Schema
 from wherecast.model.schema_files import read_back
-from wherecast.pipeline.filters import (
-    FilterPart,
-    OnBad,
-    ReadFilters,
-    RejectedFilter,
-    assemble,
-    named_by,
-)
+from wherecast.pipeline.filters import FilterPart, OnBad, ReadFilters, RejectedFilter, assemble
+from wherecast.pipeline.loaded import named_by
 from wherecast.store.blobs import Blobs
 from wherecast.store.host_cache import blob_name
 

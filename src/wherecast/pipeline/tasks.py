@@ -7,8 +7,8 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 
-from wherecast.pipeline.filters import LoadedFilters
 from wherecast.pipeline.join import JoinPlan, join
+from wherecast.pipeline.loaded import LoadedFilters
 from wherecast.pipeline.pace import paced
 from wherecast.pipeline.stages import match, notify, validate
 

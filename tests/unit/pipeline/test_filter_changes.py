@@ -12,7 +12,8 @@ from wherecast import Schema
 from wherecast.matching import tiers as tier_rule
 from wherecast.pipeline import filter_changes
 from wherecast.pipeline.filter_changes import Counts
-from wherecast.pipeline.filters import FilterPart, compile_part
+from wherecast.pipeline.filters import FilterPart
+from wherecast.pipeline.loaded import compile_part
 from wherecast.pipeline.loading import filter_table, load
 from wherecast.pipeline.place import Place
 from wherecast.pipeline.stored import Folder, StoredFilters, counters

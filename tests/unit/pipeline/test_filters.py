@@ -10,7 +10,7 @@ from wherecast import ConfigError, FilterError, Schema, Subscription
 from wherecast.columns import decode_rows
 from wherecast.matching import Parts
 from wherecast.pipeline import filters
-from wherecast.pipeline.filters import compile_filters, compile_subscriptions
+from wherecast.pipeline.loaded import compile_filters, compile_part, compile_subscriptions
 
 SCHEMA = Schema.from_dict({"no2": {"type": "float", "max": 1000}, "city": "string", "n": "int"})
 
@@ -60,7 +60,7 @@ def test_filters_that_were_read_apart_are_the_same_together() -> None:
     parts = [pickle.loads(pickle.dumps(part)) for part in parts]
 
     one, rejected = filters.assemble(parts, SCHEMA, "skip")
-    whole, _ = filters.compile_part(given, SCHEMA, "skip")
+    whole, _ = compile_part(given, SCHEMA, "skip")
 
     assert one.part.ids.to_pylist() == whole.part.ids.to_pylist() == [1, 2, 4, 5]
     assert one.texts.equals(whole.texts)

@@ -8,8 +8,8 @@ import pytest
 
 from wherecast import Schema
 from wherecast.pipeline import inline, join
-from wherecast.pipeline.filters import compile_filters
 from wherecast.pipeline.join import JoinPlan
+from wherecast.pipeline.loaded import compile_filters
 from wherecast.pipeline.tasks import JoinTask
 
 SCHEMA = Schema.from_dict({"n": {"type": "int", "min": 0}})

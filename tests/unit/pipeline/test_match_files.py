@@ -10,7 +10,7 @@ import pytest
 from wherecast import Schema
 from wherecast.pipeline import inline
 from wherecast.pipeline.files import open_publications
-from wherecast.pipeline.filters import compile_filters
+from wherecast.pipeline.loaded import compile_filters
 from wherecast.pipeline.match_files import Runner, Tally, match_files
 from wherecast.pipeline.tasks import Task
 

@@ -5,8 +5,8 @@ import pyarrow as pa
 
 from wherecast import Schema
 from wherecast.pipeline import pace
-from wherecast.pipeline.filters import compile_filters
 from wherecast.pipeline.join import JoinPlan
+from wherecast.pipeline.loaded import compile_filters
 from wherecast.pipeline.pace import Pace, paced
 from wherecast.pipeline.tasks import JoinTask
 

@@ -12,7 +12,8 @@ from pyspark.sql.types import IntegerType, StringType, StructField, StructType
 
 from tests.unit.pipeline.test_stored import flip
 from wherecast import ConfigError, FilterError, Schema, SnapshotError
-from wherecast.pipeline.filters import LoadedFilters, read
+from wherecast.pipeline.filters import read
+from wherecast.pipeline.loaded import LoadedFilters
 from wherecast.pipeline.loading import filter_table
 from wherecast.pipeline.place import Place, PlacedFilters
 from wherecast.pipeline.spark_filters import Filters, load_filters, on_schema

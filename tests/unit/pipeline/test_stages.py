@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 
 from wherecast import Index, Matches, Schema, Subscription
-from wherecast.pipeline.filters import compile_subscriptions
+from wherecast.pipeline.loaded import compile_subscriptions
 from wherecast.pipeline.stages import NOTIFICATIONS, match, notify, validate
 
 SCHEMA = Schema.from_dict({"no2": {"type": "float", "max": 1000}, "city": "string"})

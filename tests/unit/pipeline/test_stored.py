@@ -10,7 +10,8 @@ import pytest
 
 from wherecast import ConfigError, FilterError, Schema, SnapshotError
 from wherecast.pipeline import loading
-from wherecast.pipeline.filters import LoadedFilters, read
+from wherecast.pipeline.filters import read
+from wherecast.pipeline.loaded import LoadedFilters
 from wherecast.pipeline.loading import filter_table, load, load_part, one_naming, read_batch
 from wherecast.pipeline.manifests import packed, unpacked
 from wherecast.pipeline.place import Place, opened
