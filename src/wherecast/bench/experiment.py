@@ -21,6 +21,8 @@ from wherecast.model.names import did_you_mean
 _SEED_END = 2**31
 _NAMED = ("what", "engine", "output")  # what tells a row from the others
 
+_FILE_COLUMNS = 160  # where no screen limits a table
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
@@ -84,6 +86,8 @@ def run(name: str, options: Options = Options()) -> list[Row]:  # noqa: B008
     seed = randbelow(_SEED_END) if options.seed is None else options.seed
     common = {"experiment": name, "seed": seed, "at": _now(), **facts()}
     console = Console(stderr=options.as_json)
+    if not console.is_terminal:
+        console = Console(stderr=options.as_json, width=_FILE_COLUMNS)
     console.print(f"[bold]{experiment.title}[/bold], seed {seed}", highlight=False)
     lines = options.directory / f"{name}.jsonl"
     steps = experiment.rows(options.size, seed, options.only)
@@ -144,7 +148,7 @@ def _table(rows: list[Row], view: View) -> Table:
     for name in names:
         numeric = any(isinstance(row.get(name), int | float) for row in rows)
         justify: Literal["left", "right"] = "right" if numeric else "left"
-        table.add_column(view.columns[name], justify=justify, overflow="fold")
+        table.add_column(view.columns[name], justify=justify, overflow="fold", no_wrap=numeric)
     for row in rows:
         table.add_row(*(_shown(row.get(name)) for name in names))
     return table
