@@ -79,8 +79,8 @@ def fill(disk: Disk, opened: EmbeddedOpened, count: int) -> None:
         opened.mailboxes.merge()
         opened.cursors.write({"ana": Cursor(number, frozenset({number + 2}))})
         disk.acknowledge(("cursor", number))
-        if number % 20 == 19:
-            opened.mailboxes.trim(len(feed.order) // 3, {})
+        if number % 8 == 7:
+            opened.mailboxes.trim(len(feed.order) // 3)
 
 
 def check(image: Image, opened: EmbeddedOpened, count: int) -> None:
@@ -105,7 +105,7 @@ def check(image: Image, opened: EmbeddedOpened, count: int) -> None:
     assert list(pull(opened.mailboxes, "ana", limit=1000)) == feed.queue("ana", start)
 
 
-@pytest.mark.parametrize(("count", "each"), [(18, 1), pytest.param(90, 3, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("count", "each"), [(18, 1), pytest.param(40, 2, marks=pytest.mark.slow)])
 def test_after_power_cuts(count: int, each: int, monkeypatch: pytest.MonkeyPatch) -> None:
     with scratch() as folder:
         with recorded_disk() as disk:

@@ -159,7 +159,7 @@ class TestBesideOneAnother:
             def prepare_late(*args: object, **kwargs: object) -> object:
                 if not done:
                     done.append(
-                        two.mailboxes.merge() if other == "merge" else two.mailboxes.trim(10, {})
+                        two.mailboxes.merge() if other == "merge" else two.mailboxes.trim(10)
                     )
                 return prepare(*args, **kwargs)  # type: ignore[arg-type]
 
