@@ -37,6 +37,7 @@ from wherecast.store.segments import find
 
 Ints = npt.NDArray[np.int64]
 Loads = list[tuple[str, Load]]
+_FOLLOWED_MAX = 100_000  # publications that are read for all queues at once
 
 
 @dataclass(slots=True, eq=False)
@@ -122,14 +123,30 @@ class Courier:
         with self._lock:
             self._spans = spans
         for part in shifted(batch.segments, spans):
-            with self._telling:
-                items = _items(part, self._boxes)
-                with self._lock:
-                    effects = self._queues.notified(part.first, part.end, items)
-                    loads = self._settle_all(effects)
-                    self._told = part.end
-                    self._wake(items)
-            self._try_loads(loads)
+            self._tell(part.first, part)
+
+    def follow(self, sequence: int) -> None:
+        """Gives queues what another process committed, up to a sequence.
+
+        What is new is read once for all of them; where that is too much, each reads its own.
+        """
+        start = self._told
+        if sequence - start <= _FOLLOWED_MAX:
+            with suppress(DamagedSegment):  # whoever needs it mends it
+                for part in self._store.mailboxes.since(start):
+                    self._tell(max(start, part.first), part)
+        self.committed(sequence)
+
+    def _tell(self, first: int, part: Numbered) -> None:
+        """Gives queues the notifications of a segment from a sequence on."""
+        with self._telling:
+            items = _items(first, part, self._boxes)
+            with self._lock:
+                effects = self._queues.notified(first, part.end, items)
+                loads = self._settle_all(effects)
+                self._told = part.end
+                self._wake(items)
+        self._try_loads(loads)
 
     def committed(self, sequence: int) -> None:
         """Tells queues that everything before a sequence is stored."""
@@ -357,13 +374,16 @@ class Courier:
             box.saved = changes
 
 
-def _items(part: Numbered, wanted: Container[str]) -> dict[str, list[tuple[int, tuple[str, ...]]]]:
-    """The notifications of some subscribers in a segment."""
-    items = {}
+def _items(
+    first: int, part: Numbered, wanted: Container[str]
+) -> dict[str, list[tuple[int, tuple[str, ...]]]]:
+    """The notifications of some subscribers in a segment, from a sequence on."""
+    items: Items = {}
     for name in part.notifications.column("subscriber").to_pylist():
         if name in wanted:
-            found = find(part.notifications, name, part.first, part.end - part.first)
-            assert found is not None
+            found = find(part.notifications, name, first, part.end - first)
+            if found is None:
+                continue
             ids = map(tuple, found.subscription_ids)
             items[name] = list(zip(found.offsets.tolist(), ids, strict=True))
     return items

@@ -66,7 +66,7 @@ class Follower:
         try:
             if self._batches.wait(sequence, _LOOK_S):
                 sequence = self._batches.progress().sequence
-                self._courier.committed(sequence)
+                self._courier.follow(sequence)
             if monotonic() >= self._trim_at:
                 self._trim_at = monotonic() + _TRIM_S
                 enforce(self._store, self._courier.trim, Retention(), time_ns() // 1000)

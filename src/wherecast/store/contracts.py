@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from wherecast.model import Schema, StoreError, Subscription
 from wherecast.store.blobs import Blobs
+from wherecast.store.numbering import Numbered
 from wherecast.store.position import Position
 from wherecast.store.records import (
     Accepted,
@@ -220,6 +221,14 @@ class Mailboxes(Protocol):
 
         Raises:
             DamagedSegment: a segment cannot be read; `replace` mends it.
+        """
+        ...
+
+    def since(self, start: int) -> list[Numbered]:
+        """The segments that reach beyond a sequence, in order; the first may begin before it.
+
+        Raises:
+            DamagedSegment: one cannot be read; `replace` mends it.
         """
         ...
 

@@ -61,6 +61,15 @@ class EmbeddedMailboxes:
 
         return _retried(look)
 
+    def since(self, start: int) -> list[Numbered]:
+        """The segments that reach beyond a sequence, in order; the first may begin before it."""
+
+        def look() -> list[Numbered]:
+            rows, _ = self._listed(start)
+            return [Numbered(row.first, row.end, self._segments.open(row)) for row in rows]
+
+        return _retried(look)
+
     def merge(self) -> int:
         """Merges some segments that are due, and says how many fewer there are; 0: none is due."""
         with self._merging:

@@ -35,6 +35,11 @@ class MemoryMailboxes:
             found = self._from(start)
         return sum(columns.count(one.notifications, subscriber, start) for one in found)
 
+    def since(self, start: int) -> list[Numbered]:
+        """The segments that reach beyond a sequence, in order; the first may begin before it."""
+        with self._lock:
+            return self._from(start)
+
     def merge(self) -> int:
         """Merges some segments that are due, and says how many fewer there are; 0: none is due."""
         while True:
