@@ -114,6 +114,9 @@ class _Verdicts:
     def judge_generated(self) -> None:
         """Those with an id that only this log gives: they are compared with its publication."""
         start = f"{self._past.identity}-"
+        texts = self._ids.buffers()[2]
+        if texts is None or start.encode() not in texts.to_pybytes():
+            return  # nearly always
         own = pc.fill_null(pc.starts_with(self._ids, start), False)
         for row in np.flatnonzero(values_of(own)).tolist():
             named = parse_generated(self._ids[row].as_py(), self._past.identity)

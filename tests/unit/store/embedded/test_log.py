@@ -22,6 +22,7 @@ from wherecast.store.embedded.log import EmbeddedLog
 from wherecast.store.embedded.store import EmbeddedStore
 from wherecast.store.position import Position
 from wherecast.store.publication_ids import generated_id
+from wherecast.store.recent_ids import IdWindow
 from wherecast.store.records import Entry, Publications
 
 ROOT = Path(__file__).parents[4]
@@ -181,6 +182,17 @@ class TestDamage:
 def assert_told(entry: Entry, damage: str) -> None:
     assert entry.damage == damage
     assert (entry.stream, entry.attributes, entry.rows) == ("", b"", None)
+
+
+@pytest.mark.parametrize("window", [IdWindow(publications=10), IdWindow(age_us=10)])
+def test_trimmed_ids_are_kept_for_the_window_alone(path: Path, window: IdWindow) -> None:
+    place = embedded_place(path, window)
+    for number in range(50):
+        append(place, Body(number, f"{number}"), at=number)
+        place.log.trim(place.log.ends())
+    place.close()
+    kept = apsw.Connection(str(path / "log.db")).execute("SELECT count(*) FROM trimmed_ids").get
+    assert kept == 10
 
 
 def test_a_full_disk_heals_by_itself(path: Path) -> None:
