@@ -37,6 +37,7 @@ from wherecast.store.segments import find
 
 Ints = npt.NDArray[np.int64]
 Loads = list[tuple[str, Load]]
+Items = dict[str, list[tuple[int, tuple[str, ...]]]]
 _FOLLOWED_MAX = 100_000  # publications that are read for all queues at once
 
 
@@ -374,16 +375,13 @@ class Courier:
             box.saved = changes
 
 
-def _items(
-    first: int, part: Numbered, wanted: Container[str]
-) -> dict[str, list[tuple[int, tuple[str, ...]]]]:
+def _items(first: int, part: Numbered, wanted: Container[str]) -> Items:
     """The notifications of some subscribers in a segment, from a sequence on."""
     items: Items = {}
     for name in part.notifications.column("subscriber").to_pylist():
         if name in wanted:
             found = find(part.notifications, name, first, part.end - first)
-            if found is None:
-                continue
-            ids = map(tuple, found.subscription_ids)
-            items[name] = list(zip(found.offsets.tolist(), ids, strict=True))
+            if found is not None:
+                ids = map(tuple, found.subscription_ids)
+                items[name] = list(zip(found.offsets.tolist(), ids, strict=True))
     return items
