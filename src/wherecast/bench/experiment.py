@@ -12,7 +12,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from wherecast.bench import language, matching, spark
+from wherecast.bench import broker, language, matching, spark
 from wherecast.bench.machine import facts
 from wherecast.bench.progress import Doing, Row, View
 from wherecast.model import ConfigError
@@ -64,6 +64,7 @@ EXPERIMENTS = {
     "language": Experiment(language.TITLE, language.rows, language.draw),
     "matching": Experiment(matching.TITLE, matching.rows, matching.draw, matching.VIEWS),
     "spark": Experiment(spark.TITLE, spark.rows, spark.draw, spark.VIEWS),
+    "broker": Experiment(broker.TITLE, broker.rows, broker.draw, broker.VIEWS),
 }
 
 

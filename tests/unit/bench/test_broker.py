@@ -1,0 +1,72 @@
+"""The broker benchmark without Spark: its cases, its tables, its picture and its proof."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from wherecast.bench import Options, broker, broker_publish, run
+from wherecast.bench.broker_load import Load
+from wherecast.bench.experiment import EXPERIMENTS
+from wherecast.bench.matching_engines import WrongResult
+from wherecast.model import ConfigError
+
+NUMBERS = {name: 12.34 for view in broker.VIEWS for name in view.columns}
+ROW: dict[str, Any] = NUMBERS | {
+    "what": "publish 8 × 1,000", "threads": 8, "batch": 1_000, "publications": 400_000,
+    "matches": 2_345_678, "notifications": 20_000_000, "publications/s": 123_456.0,
+    "target publications/s": 50_000, "rate/s": 10_000.0, "p99 ms": 1_234.0, "segments left": 123,
+}  # fmt: skip
+
+
+def test_the_cases_that_targets_are_stated_for() -> None:
+    found = {(case.threads, case.batch): case.publications for case in broker_publish.cases(None)}
+    assert found == {(1, 1): 4_000, (8, 1): 4_000, (1, 1_000): 400_000, (8, 1_000): 400_000}
+    for case in broker_publish.cases(10):
+        assert case.publications % (case.threads * case.batch) == 0
+
+
+def test_every_publication_of_a_load_matches() -> None:
+    load = Load.drawn(50, seed=3)
+    assert len(load.publications) == len(load.matches) == 50
+    assert load.matches.min() >= 1
+    assert load.publications == Load.drawn(50, seed=3).publications
+    wanted = int(load.matches.sum())
+    assert load.check("this", wanted) == wanted
+    with pytest.raises(WrongResult, match="this: 1 matches were delivered"):
+        load.check("this", 1)
+
+
+def test_an_unknown_case_is_refused() -> None:
+    with pytest.raises(ConfigError, match="did you mean latency"):
+        list(broker.rows(10, 1, "latencies"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("only", ["publish", "latency", "segments"])
+def test_rows_carry_their_proof(only: str, tmp_path: Path) -> None:
+    rows = run("broker", Options(20, 1, tmp_path, as_json=True, only=only))
+    assert all(row["matches"] >= row["publications"] for row in rows)
+    assert len(rows) == {"publish": 4, "latency": 2, "segments": 2}[only]
+
+
+def test_tables_fit_80_columns(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = replace(EXPERIMENTS["broker"], rows=lambda *_: iter([ROW]), draw=lambda *_: None)
+    monkeypatch.setitem(EXPERIMENTS, "broker", one)
+    monkeypatch.setenv("COLUMNS", "80")
+    run("broker", Options(directory=tmp_path))
+    out = capsys.readouterr().out
+    assert out.count("publish 8 × 1,000 ") == len(broker.VIEWS) + 1  # none is broken
+    assert "2,345,678" in out
+    assert "20,000,000" in out
+    assert "123,456" in out
+
+
+def test_pictures(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    for rows in ([ROW], []):
+        broker.draw(rows, tmp_path / "broker.png")
+        assert (tmp_path / "broker.png").read_bytes().startswith(b"\x89PNG")
