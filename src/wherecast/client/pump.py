@@ -10,10 +10,12 @@ from wherecast.gateway.courier import Courier
 from wherecast.gateway.retention import Retention, enforce
 from wherecast.model import StoreError, WherecastError
 from wherecast.pipeline.live.inline import FindPoison, InlinePipeline
+from wherecast.pipeline.live.mend import mend
 from wherecast.pipeline.live.trimming import trim_segments
-from wherecast.store.contracts import Store
+from wherecast.store.contracts import DamagedSegment, Store
 
 _RETRY_S = 0.2  # after a full disk, say
+_MERGE_EVERY = 8  # batches
 _TRIM_S = 60.0  # how often it is looked for what nobody needs
 
 
@@ -38,6 +40,7 @@ class Pump:
         self._pipeline = InlinePipeline(store, now_us, find_poison)
         self._changed = Condition()
         self._has_work = True  # what an earlier life left
+        self._batches = 0
         self._trim_at = time.monotonic() + _TRIM_S
         self._is_stopped = False
         self._failure: BaseException | None = None
@@ -108,6 +111,10 @@ class Pump:
                 return
             self.problem = None
             self._courier.committed(progress.sequence)
+            self._batches += 1
+            if self._batches % _MERGE_EVERY == 0:  # it may never be idle
+                self._merged()
+                self._trimmed()
 
     def _trimmed(self) -> bool:
         """Whether it was time to remove what nobody needs, and that is done."""
@@ -124,7 +131,11 @@ class Pump:
     def _merged(self) -> bool:
         """Whether segments were due to be merged, and are now."""
         try:
-            return self._store.mailboxes.merge() > 0
+            try:
+                return self._store.mailboxes.merge() > 0
+            except DamagedSegment as damage:
+                mend(self._store, damage.first, damage.end, now_us())
+                return True
         except StoreError as error:
             self.problem = error
             return False

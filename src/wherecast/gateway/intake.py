@@ -3,15 +3,14 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from hashlib import blake2b
 
 import numpy as np
 import numpy.typing as npt
-import orjson
 import pyarrow as pa
 
-from wherecast.columns import Rejection, decode_rows, rows_of
+from wherecast.columns import Rejection, decode_rows
 from wherecast.columns.encoded import encode_batch
+from wherecast.gateway.digests import row_digests
 from wherecast.language.vectors import array_of
 from wherecast.model import DEFAULT_LIMITS, Limits, Publication, Schema
 from wherecast.model.values import describe, is_text
@@ -51,9 +50,9 @@ def prepare(
         batch, rows = batch.filter(array_of(kept)), rows[kept]
     good = [given[row] for row in rows.tolist()]
     rejected = sorted((*decoded.rejected, *refused), key=lambda rejection: rejection.row)
-    publications = Publications(
-        stream, encode_batch(batch, schema), _envelopes(good), _digests(good, batch, schema)
-    )
+    envelopes = _envelopes(good)
+    digests = row_digests(batch, envelopes.column("payload"))
+    publications = Publications(stream, encode_batch(batch, schema), envelopes, digests)
     return Prepared(publications, rows, tuple(rejected))
 
 
@@ -87,19 +86,3 @@ def _envelopes(good: Sequence[Publication]) -> pa.RecordBatch:
     ]
     arrays = [pa.array(column, ENVELOPES[place].type) for place, column in enumerate(columns)]
     return pa.RecordBatch.from_arrays(arrays, schema=ENVELOPES)
-
-
-def _digests(
-    good: Sequence[Publication], batch: pa.RecordBatch, schema: Schema
-) -> npt.NDArray[np.uint64]:
-    """A digest of the attributes and the payload of those with an id; 0 of the others."""
-    digests = np.zeros(len(good), np.uint64)
-    named = [place for place, one in enumerate(good) if one.id is not None]
-    if named:
-        rows = rows_of(batch.take(array_of(np.array(named, np.int64))), schema)
-        for place, row in zip(named, rows, strict=True):
-            body = orjson.dumps(row, option=orjson.OPT_SORT_KEYS)
-            digest = blake2b(body, digest_size=8)
-            digest.update(good[place].payload or b"")
-            digests[place] = int.from_bytes(digest.digest(), "little")
-    return digests

@@ -73,8 +73,8 @@ def sequence_at(batches: Batches, start: int, time: int) -> int:
     """The first sequence at a place and beyond whose batch was made at a time or later."""
 
     def is_old(sequence: int) -> bool:
-        [(_, batch), *_] = batches.records(sequence, sequence + 1)
-        return batch.at < time
+        found = batches.records(sequence, sequence + 1)
+        return not found or found[0][1].at < time  # none: it was removed meanwhile
 
     return _first(start, batches.progress().sequence, is_old)
 
@@ -83,7 +83,8 @@ def _offset_at(log: Log, partition: int, time: int) -> int:
     """The first offset of a partition that was accepted at a time or later."""
 
     def is_old(offset: int) -> bool:
-        return next(log.read(partition, offset, offset + 1)).accepted_at < time
+        entry = next(log.read(partition, offset, offset + 1), None)
+        return entry is None or entry.accepted_at < time
 
     return _first(log.starts()[partition], log.ends()[partition], is_old)
 

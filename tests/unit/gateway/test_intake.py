@@ -47,16 +47,7 @@ def digest(attributes: object, payload: bytes | None = None) -> int:
 def test_a_digest_tells_bodies_apart_as_they_are_read() -> None:
     one = digest({"no2": 1.0, "n": 2})
     assert digest({"n": 2.0, "no2": 1}) == one
-    assert (
-        digest(
-            {
-                "no2": 1.0,
-                "n": 2,
-            },
-            b"",
-        )
-        == one
-    )
+    assert digest({"no2": 1.0, "n": 2}, b"") != one
     assert (
         len({one, digest({"no2": 1.0}), digest({"n": 2}), digest({"no2": 1.0, "n": 2}, b"x")}) == 4
     )

@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 from wherecast.model import ConflictError, StoreError
 from wherecast.pipeline.live.log_source import FORMAT, LogSource
+from wherecast.pipeline.live.mend import mend
 from wherecast.pipeline.live.plan import PUBLICATIONS_MAX, plan
 from wherecast.pipeline.live.poison import culprits
 from wherecast.pipeline.live.spark_stage import RESULT_DDL, LiveStage, segment_of
 from wherecast.pipeline.live.trimming import trim_segments
 from wherecast.pipeline.session import gist
+from wherecast.store.contracts import DamagedSegment
 from wherecast.store.embedded.store import EmbeddedStore
 from wherecast.store.position import Position
 from wherecast.store.records import Batch, Progress
@@ -144,10 +146,20 @@ class LivePipeline:
                 if time.monotonic() >= trim_at:
                     trim_at = time.monotonic() + _TRIM_S
                     trim_segments(self.store)
+            except DamagedSegment as damage:
+                merged = self._mended(damage)
             except (StoreError, ConflictError):  # a full disk, say: it is tried again
                 merged = 0
             if not merged:
                 stop.wait(_MERGE_S)
+
+    def _mended(self, damage: DamagedSegment) -> int:
+        """Makes damaged notifications again; how many ranges that were."""
+        try:
+            mend(self.store, damage.first, damage.end, time.time_ns() // 1000)
+        except (StoreError, ConflictError):  # it is tried again
+            return 0
+        return 1
 
     def _commit(self, failed: list[Exception]) -> Callable[["DataFrame", int], None]:
         """The function that commits a micro-batch."""
