@@ -1,0 +1,44 @@
+"""What an inline broker delivers is what DuckDB finds on its log, whatever happens meanwhile."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.live_oracle import (
+    SCALES,
+    Scale,
+    check_same,
+    expected,
+    history,
+    log_alone,
+    play,
+    stored,
+    taken,
+)
+from wherecast.client.desk import Desk
+from wherecast.pipeline.live.inline import InlinePipeline
+from wherecast.store.embedded.store import EmbeddedStore
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scale", SCALES)
+def test_inline_delivers_what_duckdb_finds(scale: Scale, tmp_path: Path) -> None:
+    desk = Desk(EmbeddedStore(tmp_path / "live"), None)
+    try:
+        desk.check()
+        play(desk, scale)
+        wanted = expected(desk.store)
+        assert len(wanted) > 5 * scale.publications  # not an empty claim
+        check_same(taken(desk, wanted), wanted)
+    finally:
+        desk.close()
+    again = EmbeddedStore(log_alone(tmp_path / "live", tmp_path / "again"))
+    try:
+        pipeline = InlinePipeline(again, lambda: 0, publications_max=777)
+        while (batch := pipeline.next_batch()) is not None:
+            pipeline.commit(batch)
+            again.mailboxes.merge()
+        check_same(stored(again, history(again.log)[1]), wanted)
+        assert again.batches.dead_letters() == []
+    finally:
+        again.close()

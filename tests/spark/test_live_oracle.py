@@ -1,0 +1,90 @@
+"""The live pipeline on Spark delivers what DuckDB finds on its log, and what inline gives."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event, Thread
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.live_oracle import (
+    SCALES,
+    Scale,
+    check_same,
+    expected,
+    history,
+    log_alone,
+    play,
+    stored,
+    taken,
+)
+from wherecast.client.desk import Desk
+from wherecast.pipeline.live.inline import InlinePipeline
+from wherecast.pipeline.live.spark import LivePipeline
+from wherecast.store.embedded.store import EmbeddedStore
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = [pytest.mark.classic, pytest.mark.slow]
+
+
+@contextmanager
+def running(spark: "SparkSession", path: Path) -> Iterator[LivePipeline]:
+    """A pipeline beside the test; what ends it ends the test."""
+    pipeline = LivePipeline(spark, path)
+    stop = Event()
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            pipeline.run(stop)
+        except BaseException as error:  # noqa: BLE001
+            failed.append(error)
+
+    thread = Thread(target=run)
+    thread.start()
+    try:
+        yield pipeline
+    finally:
+        stop.set()
+        thread.join()
+        pipeline.store.close()
+    assert not failed
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_spark_delivers_what_duckdb_finds(
+    spark: "SparkSession", scale: Scale, tmp_path: Path
+) -> None:
+    live = tmp_path / "live"
+    desk = Desk(EmbeddedStore(live, runs_pipeline=False), None, runs_pipeline=False)
+    try:
+        desk.check()
+        with running(spark, live) as pipeline:
+            play(desk, scale)
+            wanted = expected(desk.store)
+            check_same(taken(desk, wanted), wanted)
+            assert pipeline.restarts == 0
+        assert len(wanted) > 5 * scale.publications  # not an empty claim
+    finally:
+        desk.close()
+
+    again = EmbeddedStore(log_alone(live, tmp_path / "again"), runs_pipeline=False)
+    try:
+        replay = LivePipeline(spark, tmp_path / "again", tasks=2)
+        replay.run(Event(), to_end=True)
+        replay.store.close()
+        check_same(stored(again, history(again.log)[1]), wanted)
+    finally:
+        again.close()
+
+    inline = EmbeddedStore(log_alone(live, tmp_path / "inline"))
+    try:
+        matching = InlinePipeline(inline, lambda: 0)
+        while (batch := matching.next_batch()) is not None:
+            matching.commit(batch)
+        check_same(stored(inline, history(inline.log)[1]), wanted)
+    finally:
+        inline.close()
