@@ -75,4 +75,5 @@ def test_a_python_without_anything(driver: Path, tmp_path: Path) -> None:
 def test_a_python_of_another_version(driver: Path, tmp_path: Path) -> None:
     text = refused(seen(driver, other_python(), tmp_path))
 
-    assert f"than that in driver: 3.{sys.version_info.minor}" in text
+    # Spark writes the colon from 4.0 on.
+    assert f"than that in driver 3.{sys.version_info.minor}" in text.replace("driver:", "driver")

@@ -11,12 +11,13 @@ import sys
 from pathlib import Path
 from threading import Event, Thread
 
-from wherecast.model import WherecastError
+from wherecast.model import ConfigError, WherecastError
 from wherecast.pipeline.live.plan import PUBLICATIONS_MAX
-from wherecast.pipeline.live.spark import OPTIONS, LivePipeline
 from wherecast.pipeline.session import SparkFailed, spark_session
 from wherecast.pipeline.spark_settings import MASTER
 from wherecast.store.records import Progress
+
+_OLDEST = (4, 2)  # the first whose Python sources may limit what a batch reads
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -32,6 +33,9 @@ def main(arguments: list[str] | None = None) -> int:
         signal.signal(number, lambda *_: stop.set())
     Thread(target=_stop_at_end_of_input, args=(stop,), daemon=True).start()
     try:
+        need_spark()
+        from wherecast.pipeline.live.spark import OPTIONS, LivePipeline
+
         with spark_session(given.master, options=OPTIONS) as spark:
             pipeline = LivePipeline(
                 spark, given.directory, given.tasks, given.publications_max, _say
@@ -42,6 +46,22 @@ def main(arguments: list[str] | None = None) -> int:
         print(error, file=sys.stderr, flush=True)
         return 1
     return 0
+
+
+def need_spark() -> None:
+    """Refuses a Spark that cannot run the live pipeline.
+
+    Raises:
+        ConfigError: it is missing or too old.
+    """
+    try:
+        from pyspark import __version__
+    except ImportError:
+        raise ConfigError("this needs PySpark: pip install 'wherecast[spark]'") from None
+    found = tuple(map(int, __version__.split(".")[:2]))
+    if found < _OLDEST:
+        needed = ".".join(map(str, _OLDEST))
+        raise ConfigError(f"the live pipeline needs PySpark {needed}, this is {__version__}")
 
 
 def _say(progress: Progress) -> None:
