@@ -59,7 +59,7 @@ def test_spark_delivers_what_duckdb_finds(
     spark: "SparkSession", scale: Scale, tmp_path: Path
 ) -> None:
     live = tmp_path / "live"
-    desk = Desk(EmbeddedStore(live, runs_pipeline=False), None, runs_pipeline=False)
+    desk = Desk(EmbeddedStore(live), None, runs_pipeline=False)
     try:
         desk.check()
         with running(spark, live) as pipeline:
@@ -71,7 +71,7 @@ def test_spark_delivers_what_duckdb_finds(
     finally:
         desk.close()
 
-    again = EmbeddedStore(log_alone(live, tmp_path / "again"), runs_pipeline=False)
+    again = EmbeddedStore(log_alone(live, tmp_path / "again"))
     try:
         replay = LivePipeline(spark, tmp_path / "again", tasks=2)
         replay.run(Event(), to_end=True)

@@ -60,7 +60,7 @@ def on_spark(size: int | None, seed: int, data: Path) -> Row:
     count = min(size or _SPARK_COUNT, _SPARK_COUNT)
     warm_up = min(size or _SPARK_WARM_UP, _SPARK_WARM_UP)
     load = Load.drawn(count + warm_up, seed)
-    desk = Desk(EmbeddedStore(data, runs_pipeline=False), load.schema, runs_pipeline=False)
+    desk = Desk(EmbeddedStore(data), load.schema, runs_pipeline=False)
     try:
         Registrar(desk.store).register(SUBSCRIBER, 0)
         subscriber, publisher = Subscriber(SUBSCRIBER, desk), Publisher("p", desk)

@@ -21,7 +21,7 @@ from wherecast.model import ConfigError, Problem, Publication, PublicationError,
 from wherecast.model.values import describe
 from wherecast.pipeline.live.mend import mend
 from wherecast.pipeline.live.poison import culprits
-from wherecast.store.contracts import Store
+from wherecast.store.contracts import DamagedSegment, Store
 from wherecast.store.publication_ids import generated_id
 
 _ANY = Schema((), open=True)
@@ -68,7 +68,7 @@ class Desk:
         self.registrar = Registrar(store)
         if schema is not None or DEFAULT_STREAM not in store.registry.streams():
             self.registrar.define(DEFAULT_STREAM, _ANY if schema is None else schema, now_us())
-        self.courier = Courier(store, lambda first, end: mend(store, first, end, now_us()))
+        self.courier = Courier(store, self._mend)
         self._runner = _runner(store, self.courier, data, runs_pipeline)
         identity = store.log.identity
         self._shelf = Shelf(
@@ -135,8 +135,14 @@ class Desk:
         cursor = self.store.cursors.read(name)
         if cursor is None:  # forgotten
             return 0
-        # What was acknowledged may not be stored yet.
-        return max(0, self.store.mailboxes.count(name, cursor.through) - len(cursor.beyond))
+        while True:
+            try:
+                count = self.store.mailboxes.count(name, cursor.through)
+            except DamagedSegment as damage:
+                self._mend(damage.first, damage.end)
+                continue
+            # What was acknowledged may not be stored yet.
+            return max(0, count - len(cursor.beyond))
 
     def close(self) -> None:
         """Ends everything; those that wait are let go."""
@@ -147,6 +153,9 @@ class Desk:
         self.courier.close()
         self._runner.stop()
         self.store.close()
+
+    def _mend(self, first: int, end: int) -> None:
+        mend(self.store, first, end, now_us())
 
 
 def _runner(

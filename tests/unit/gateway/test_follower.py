@@ -20,7 +20,7 @@ LIMIT_S = 60.0
 @contextmanager
 def following(path: Path) -> Iterator[tuple[EmbeddedStore, Courier, Follower]]:
     """An owner without a pipeline, whose follower is not started yet."""
-    store = EmbeddedStore(path, runs_pipeline=False)
+    store = EmbeddedStore(path)
     registrar = opened(store)
     registrar.register("ana", 0)
     registrar.subscribe(Subscription("s1", "no2 > 0", "ana"), 0)

@@ -36,12 +36,12 @@ class InlinePipeline:
         find_poison: FindPoison | None = None,
         publications_max: int = PUBLICATIONS_MAX,
     ) -> None:
-        self.progress = store.batches.progress()
         self._store = store
         self._clock = clock
         self._find_poison = find_poison
         self._publications_max = publications_max
         self._epoch = store.batches.begin()
+        self.progress = store.batches.progress()  # an earlier one cannot add to it any more
         self._keeper = Keeper(store.log, store.snapshots)
         # Looked at before the first batch, and of no use after it.
         self._attempts = None if store.snapshots is None else Attempts(store.snapshots)

@@ -1,5 +1,8 @@
 """Notifications that were damaged, made again from the log."""
 
+from contextlib import suppress
+
+from wherecast.model import ConflictError
 from wherecast.pipeline.live.in_force import InForce
 from wherecast.pipeline.live.stage import Range, match_range
 from wherecast.store.contracts import Batches, Store
@@ -10,10 +13,13 @@ from wherecast.store.records import Segment
 def mend(store: Store, first: int, end: int, now: int) -> None:
     """Matches a range of sequences again, and replaces its notifications.
 
+    Nothing changes where the range was merged or trimmed since: who looks again sees other ones.
+
     Raises:
         StoreError: the log has not got all of its publications any more.
     """
-    store.mailboxes.replace(first, end, made_again(store, first, end, now))
+    with suppress(ConflictError):
+        store.mailboxes.replace(first, end, made_again(store, first, end, now))
 
 
 def made_again(store: Store, first: int, end: int, now: int) -> list[Segment]:

@@ -4,10 +4,10 @@ Durability. Write-ahead log and `synchronous=FULL`: a transaction that returned 
 transaction that raised is not there, and the next one can be tried at once: after a full disk the
 file heals as soon as there is space.
 
-Concurrency. One process writes a file; it may do so from several threads, one transaction at a
-time. Any number of threads and processes read beside it, each `reading` from one consistent state.
-Readings must be short: while one lasts, the write-ahead log cannot be emptied. Connections do not
-survive a fork.
+Concurrency. One process writes a file, as a rule, from several threads, one transaction at a time;
+where a second one writes, too, each waits for the transactions of the other. Any number of threads
+and processes read beside it, each `reading` from one consistent state. Readings must be short:
+while one lasts, the write-ahead log cannot be emptied. Connections do not survive a fork.
 """
 
 import os

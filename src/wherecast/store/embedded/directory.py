@@ -4,8 +4,8 @@
     lock        held by the owner, with its process id
     log.db      publications, changes and the registry; written by the owner
     cursors.db  what was acknowledged; written by the owner
-    batches.db  the record per batch; written by the pipeline
-    segments/   notifications; written by the pipeline
+    batches.db  the record per batch; written by the pipeline, and by an owner who mends segments
+    segments/   notifications; written by the same
     snapshots/  indexes; written by the pipeline
     wake/       who waits for commits; written by those
 

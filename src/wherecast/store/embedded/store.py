@@ -22,7 +22,6 @@ class EmbeddedStore:
     Args:
         path: the directory.
         role: what this process does in it.
-        runs_pipeline: whether an owner matches, too: otherwise another process does.
         limits: of its segments.
 
     Raises:
@@ -34,7 +33,6 @@ class EmbeddedStore:
         self,
         path: str | Path,
         role: Role = "owner",
-        runs_pipeline: bool = True,
         limits: SegmentSettings | None = None,
     ) -> None:
         with ExitStack() as opened:
@@ -42,10 +40,8 @@ class EmbeddedStore:
             opened.callback(directory.close)
             log = EmbeddedLog(directory)
             opened.callback(log.close)
-            is_pipeline = role == "pipeline" or (role == "owner" and runs_pipeline)
-            if role == "owner" and not is_pipeline:  # makes the file, for the others to find
-                directory.database("batches.db", LAYOUT, True).close()
-            database = directory.database("batches.db", LAYOUT, is_pipeline)
+            # An owner makes it for the others to find, and mends what it cannot deliver.
+            database = directory.database("batches.db", LAYOUT, role != "reader")
             opened.callback(database.close)
             segments = SegmentRows(database, SegmentFiles(directory.segments), limits)
             batches = EmbeddedBatches(directory, database, segments)
