@@ -94,6 +94,22 @@ class Campaign:
             self._strike(next(order))
         self._restart_dead()
 
+    def take_over(self, name: str) -> Started:
+        """Starts a second process of a part; the first one, which is its starter's from now on."""
+        first = self.running[name]
+        self.running[name] = self._start(name, armed=False)
+        return first
+
+    def stop(self, name: str) -> None:
+        """Kills a process, which stays away until it is started."""
+        self.running.pop(name).sweep()
+
+    def start(self, part: Part) -> Started:
+        """Starts a process."""
+        self._parts[part.name] = part
+        self.running[part.name] = self._start(part.name, armed=False)
+        return self.running[part.name]
+
     def drain(self) -> Verdict:
         """Has everything delivered, ends all, and judges."""
         desk = self._disarmed("desk")

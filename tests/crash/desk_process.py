@@ -51,7 +51,7 @@ class Life:
         self._draw = Random(f"life {life}")
         self._past = list(read_facts(folder))
         self._ledger = Ledger(file_of(folder, life))
-        opened = EmbeddedStore(store, runs_pipeline=is_inline, limits=SMALL)
+        opened = EmbeddedStore(store, limits=SMALL)
         self._desk = Desk(opened, SCHEMA, store, runs_pipeline=is_inline)
         self._desk.check()
         for name in SUBSCRIBERS:

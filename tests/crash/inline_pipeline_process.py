@@ -12,6 +12,7 @@ from tests.crash.small_segments import SMALL
 from wherecast.client.pump import now_us
 from wherecast.model import ConflictError, StoreError
 from wherecast.pipeline.live.inline import InlinePipeline
+from wherecast.pipeline.live.mend import merge
 from wherecast.store.embedded.store import EmbeddedStore
 
 _LOOK_S = 0.02
@@ -27,7 +28,7 @@ def run(path: Path, stop: Event) -> None:
             batch = pipeline.next_batch()
             if batch is not None:
                 print("committed", pipeline.commit(batch).sequence, flush=True)
-            store.mailboxes.merge()
+            merge(store, now_us())
         except StoreError as error:
             print(error, file=sys.stderr, flush=True)
 

@@ -1,5 +1,7 @@
 """The processes of the crash tests."""
 
+from dataclasses import replace
+
 from tests.crash.campaign import Part
 
 _DESK = "tests.crash.desk_process"
@@ -24,3 +26,8 @@ PIPELINE = Part(
 INLINE_PIPELINE = Part(
     "pipeline", "tests.crash.inline_pipeline_process", ("{store}",), PIPELINE_POINTS, "committed"
 )
+
+
+def calm(part: Part) -> Part:
+    """A process that dies at no point."""
+    return replace(part, points=())
