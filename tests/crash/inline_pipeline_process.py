@@ -12,7 +12,8 @@ from tests.crash.small_segments import SMALL
 from wherecast.client.pump import now_us
 from wherecast.model import ConflictError, StoreError
 from wherecast.pipeline.live.inline import InlinePipeline
-from wherecast.pipeline.live.mend import merge
+from wherecast.pipeline.live.mend import mend
+from wherecast.store.contracts import DamagedSegment
 from wherecast.store.embedded.store import EmbeddedStore
 
 _LOOK_S = 0.02
@@ -28,7 +29,9 @@ def run(path: Path, stop: Event) -> None:
             batch = pipeline.next_batch()
             if batch is not None:
                 print("committed", pipeline.commit(batch).sequence, flush=True)
-            merge(store, now_us())
+            store.mailboxes.merge()
+        except DamagedSegment as damage:
+            mend(store, damage.first, damage.end, now_us())
         except StoreError as error:
             print(error, file=sys.stderr, flush=True)
 
