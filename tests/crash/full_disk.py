@@ -1,0 +1,61 @@
+"""A store on a disk that fills up and is freed, in a mount namespace: see `test_full_disk`.
+
+Arguments: a folder with `store`, where a small disk is mounted, and `inline` or `split`.
+"""
+
+import os
+import sys
+from collections import Counter
+from pathlib import Path
+
+from tests.crash.campaign import Campaign
+from tests.crash.ledger import read_facts
+from tests.crash.parts import DESK, INLINE, INLINE_PIPELINE, calm
+from tests.spark.services import until
+
+_ROUNDS = 3
+
+
+def fill(ballast: Path) -> None:
+    """Writes until nothing more can be written."""
+    with ballast.open("wb", buffering=0) as file:
+        try:
+            while True:
+                os.write(file.fileno(), bytes(4096))
+        except OSError:
+            pass
+
+
+def facts(campaign: Campaign) -> Counter[str]:
+    """How many facts there are of each kind, and how many problems by their first words."""
+    found: Counter[str] = Counter()
+    for kind, *what in read_facts(campaign.ledger):
+        found[kind] += 1
+        if kind == "problem":
+            found[str(what[0]).partition(":")[0]] += 1
+    return found
+
+
+def run(folder: Path, kind: str) -> None:
+    """Fills and frees the disk, has all delivered, and prints the verdict."""
+    parts = {"inline": (INLINE,), "split": (DESK, INLINE_PIPELINE)}[kind]
+    campaign = Campaign(folder, tuple(map(calm, parts)), seed=0)
+    ballast = campaign.store / "ballast"
+    try:
+        for _ in range(_ROUNDS):
+            before = facts(campaign)
+            until("news", lambda b=before: facts(campaign)["accepted"] > b["accepted"] + 3)
+            fill(ballast)
+            until("refusal", lambda b=before: facts(campaign)["disk full"] > b["disk full"] + 3)
+            ballast.unlink()
+        before = facts(campaign)
+        until("news", lambda: facts(campaign)["accepted"] > before["accepted"] + 3)
+        verdict = campaign.drain()
+    finally:
+        campaign.close()
+    print(verdict, *verdict.faults, facts(campaign), sep="\n")
+    sys.exit(1 if verdict.faults else 0)
+
+
+if __name__ == "__main__":
+    run(Path(sys.argv[1]), sys.argv[2])
