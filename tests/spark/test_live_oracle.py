@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+pytest.importorskip("pyspark.sql.streaming.datasource", reason="needs PySpark 4.2")
+
 from tests.live_oracle import (
     SCALES,
     Scale,

@@ -12,7 +12,7 @@ from threading import Lock
 import pyarrow as pa
 
 from wherecast.delivery import Cursor
-from wherecast.language import Filter
+from wherecast.language import Filter, read_filters
 from wherecast.model import ConfigError, FilterError, Schema, Subscription
 from wherecast.model.names import did_you_mean
 from wherecast.model.values import describe, is_text
@@ -133,20 +133,30 @@ class Registrar:
         Returns:
             The ids of the bad ones, each with its error.
         """
-        changes, bad = [], []
-        for one in wanted:
+        given = list(wanted)
+        for one in given:
             checked_name("subscription id", one.id)
             refuse_validity(one.valid_for)
-            try:
-                Filter(one.filter, self.schema(one.stream))
-                changes.append(_subscribe(one))
-            except FilterError as error:
-                bad.append((one.id, error))
+        bad = self._bad_filters(given)
+        changes = [_subscribe(one) for row, one in enumerate(given) if row not in bad]
         with self._lock:
             self._check_registered(subscriber)
             if changes:
                 self._change(changes, now)
-        return bad
+        return [(given[row].id, error) for row, error in sorted(bad.items())]
+
+    def _bad_filters(self, given: Sequence[Subscription]) -> dict[int, FilterError]:
+        """The rows of filters that cannot be accepted; those of a stream are read as a column."""
+        rows: dict[str, list[int]] = {}
+        for row, one in enumerate(given):
+            rows.setdefault(one.stream, []).append(row)
+        return {
+            own[number]: error
+            for stream, own in rows.items()
+            for number, error in read_filters(
+                [given[row].filter for row in own], self.schema(stream)
+            ).rejected
+        }
 
     def unsubscribe(self, subscriber: str, id: str, now: int) -> bool:
         """Ends a subscription; what it queued stays. False where it is not there."""
