@@ -14,6 +14,8 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
+from py4j.protocol import Py4JError, Py4JJavaError
+
 from wherecast.model import ConflictError, StoreError
 from wherecast.pipeline.live.log_source import FORMAT, LogSource
 from wherecast.pipeline.live.mend import mend
@@ -21,7 +23,7 @@ from wherecast.pipeline.live.plan import PUBLICATIONS_MAX, plan
 from wherecast.pipeline.live.poison import culprits
 from wherecast.pipeline.live.spark_stage import RESULT_DDL, LiveStage, segment_of
 from wherecast.pipeline.live.trimming import trim_segments
-from wherecast.pipeline.session import gist
+from wherecast.pipeline.session import SparkFailed, gist
 from wherecast.store.contracts import DamagedSegment
 from wherecast.store.embedded.store import EmbeddedStore
 from wherecast.store.position import Position
@@ -80,11 +82,16 @@ class LivePipeline:
         Raises:
             ConflictError: another pipeline has taken over.
             StoreError: a place of the log cannot be passed.
+            SparkFailed: Java is gone.
         """
         merging = Thread(target=self._merge, args=(stop,), daemon=True)
         merging.start()
         try:
             self._run(stop, to_end)
+        except Py4JJavaError:
+            raise
+        except (Py4JError, ConnectionError) as error:  # nothing answers any more
+            raise SparkFailed("Java ended, and the pipeline with it") from error
         finally:
             stop.set()
             merging.join()
