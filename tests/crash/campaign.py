@@ -6,6 +6,7 @@ random instant. What died is started again.
 
 import itertools
 import os
+import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -87,11 +88,10 @@ class Campaign:
         self.running = {name: self._start(name) for name in self._parts}
 
     def kill(self, count: int, targets: tuple[str, ...]) -> None:
-        """Kills so often, the targets in turn."""
-        order = itertools.cycle(targets)
-        while self.hit.total() < count:
+        """Kills so often, the targets in turn, beside those who die at their points meanwhile."""
+        for target in itertools.islice(itertools.cycle(targets), count):
             self._restart_dead()
-            self._strike(next(order))
+            self._strike(target)
         self._restart_dead()
 
     def take_over(self, name: str) -> Started:
@@ -109,6 +109,12 @@ class Campaign:
         self._parts[part.name] = part
         self.running[part.name] = self._start(part.name, armed=False)
         return self.running[part.name]
+
+    def delete_checkpoints(self) -> None:
+        """Deletes what Spark keeps for itself, under its hands."""
+        for place in (self._folder / "tmp").glob("wherecast-live-*"):
+            shutil.rmtree(place, ignore_errors=True)
+            self.hit["pipeline: checkpoint deleted"] += 1
 
     def drain(self) -> Verdict:
         """Has everything delivered, ends all, and judges."""
@@ -145,7 +151,10 @@ class Campaign:
             one.format(store=self.store, ledger=self.ledger, life=life) for one in part.arguments
         ]
         point = next(self._armings[name]) if armed else ""
-        return Started(part.module, given, self._errors(name), point)
+        temporary = self._folder / "tmp"
+        temporary.mkdir(exist_ok=True)
+        environ = {"TMPDIR": str(temporary)}  # where checkpoints are
+        return Started(part.module, given, self._errors(name), point, environ)
 
     def _errors(self, name: str) -> Path:
         return self._folder / f"{name}.err"
@@ -191,7 +200,10 @@ class Campaign:
                 self._buried(target)
         else:
             self._instant("pipeline")
-            self._strike_inside(target)
+            if target == "checkpoint":
+                self.delete_checkpoints()
+            else:
+                self._strike_inside(target)
 
     def _dies(self, name: str) -> bool:
         """Whether a process comes to the point that it is to die at."""
@@ -224,14 +236,11 @@ class Campaign:
             return
         send(self._draw.choice(found), SIGKILL)
         if target == "java":
-            try:
-                until(
-                    "the pipeline ends with its Java",
-                    lambda: not process.is_running,
-                    _ENDS_WITHIN_S,
-                )
-            finally:
-                process.kill()
+            was_ready = "ready" in process.lines
+            self._until("the end", "pipeline", lambda: False, _ENDS_WITHIN_S)
+            told = self._errors("pipeline").read_text().splitlines()[-9:]
+            if was_ready and not process.was_killed:
+                assert told[-1:] == ["Java ended, and the pipeline with it"], told
             self._buried("pipeline", "java, any instant")
         else:
             self.hit["pipeline: worker, any instant"] += 1

@@ -8,14 +8,15 @@ _DESK = "tests.crash.desk_process"
 _SEGMENTS = ("segment.written", "segment.named")
 _COMMITS = ("commit.before", "commit.after")
 _MERGES = ("merge.joined", "merge.before", "merge.after", "sweep.before")
+_LOG = ("log.before", "log.after")
 _CURSORS = ("cursors.before", "cursors.after")
 
 PIPELINE_POINTS = (*_SEGMENTS, *_COMMITS, *_MERGES)
 
 INLINE = Part(
-    "desk", _DESK, ("{store}", "{ledger}", "{life}", "inline"), (*PIPELINE_POINTS, *_CURSORS)
+    "desk", _DESK, ("{store}", "{ledger}", "{life}", "inline"), (*_LOG, *PIPELINE_POINTS, *_CURSORS)
 )
-DESK = Part("desk", _DESK, ("{store}", "{ledger}", "{life}"), _CURSORS)
+DESK = Part("desk", _DESK, ("{store}", "{ledger}", "{life}"), (*_LOG, *_CURSORS))
 PIPELINE = Part(
     "pipeline",
     "tests.crash.pipeline_process",
