@@ -33,6 +33,8 @@ LAYOUT = Layout(
     """,
 )
 _PAGE = 1000
+# As bytes, since a damaged text could not be read at all.
+_ROWS = "SELECT CAST(subscriber AS BLOB), through, lost, beyond, checksum FROM cursors"
 _log = logging.getLogger("wherecast.store")
 
 Writes = Mapping[str, Cursor | None]
@@ -55,10 +57,8 @@ class EmbeddedCursors:
     def read(self, subscriber: str) -> Cursor | None:
         """The cursor of a subscriber, if it has one; one that is damaged has nothing."""
         with self._database.reading() as connection:
-            row = connection.execute(
-                "SELECT * FROM cursors WHERE subscriber = ?", (subscriber,)
-            ).fetchone()
-        return None if row is None else _intact(row)
+            row = connection.execute(f"{_ROWS} WHERE subscriber = ?", (subscriber,)).fetchone()
+        return None if row is None else _intact(_with_text(row))
 
     def write(self, cursors: Writes) -> None:
         """Sets cursors, all or none; None deletes one. Several threads share one transaction."""
@@ -92,17 +92,17 @@ class EmbeddedCursors:
 
 def cursor_rows(database: Database) -> Iterator[Sequence[Any]]:
     """Every row as it is, by name, page after page."""
-    after: tuple[str, ...] = ()
+    after: tuple[bytes, ...] = ()
     while True:
-        where = "WHERE subscriber > ?" if after else ""
+        where = "WHERE subscriber > CAST(? AS TEXT)" if after else ""
         with database.reading() as connection:
-            rows = connection.execute(
-                f"SELECT * FROM cursors {where} ORDER BY subscriber LIMIT {_PAGE}", after
+            rows: Sequence[Any] = connection.execute(
+                f"{_ROWS} {where} ORDER BY subscriber LIMIT {_PAGE}", after
             ).fetchall()
-        yield from rows
+        yield from map(_with_text, rows)
         if len(rows) < _PAGE:
             return
-        after = (str(rows[-1][0]),)
+        after = (rows[-1][0],)
 
 
 def cursor_of(row: Sequence[Any]) -> Cursor | None:
@@ -112,6 +112,11 @@ def cursor_of(row: Sequence[Any]) -> Cursor | None:
         return None
     _, through, lost, beyond = fields
     return Cursor(through, frozenset(np.frombuffer(beyond, "<i8").tolist()), lost)
+
+
+def _with_text(row: Sequence[Any]) -> Sequence[Any]:
+    """A row with its name as text; what is no text gets another, so the checksum is wrong."""
+    return (row[0].decode(errors="replace"), *row[1:])
 
 
 def _row(name: str, cursor: Cursor) -> tuple[Any, ...]:

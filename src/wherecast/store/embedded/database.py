@@ -206,6 +206,8 @@ def told(path: Path) -> Iterator[None]:
         yield
     except (apsw.CorruptError, apsw.NotADBError) as error:
         raise damaged(path, str(error)) from error
+    except UnicodeDecodeError as error:
+        raise damaged(path, "a text in it is no UTF-8") from error
     except apsw.FullError as error:
         raise _disk_full(path) from error
     except (apsw.IOError, apsw.CantOpenError) as error:

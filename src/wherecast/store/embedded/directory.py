@@ -23,6 +23,7 @@ from typing import Any, Literal
 
 from wherecast.model.errors import ConfigError, StoreError
 from wherecast.store.embedded.database import Database, Layout
+from wherecast.store.segment_files import sync_folder
 
 Role = Literal["owner", "pipeline", "reader"]
 """owner: makes the directory where it is missing, holds its lock. pipeline and reader: work in a
@@ -132,15 +133,6 @@ class Directory:
         later = found | {"version": version + 1}
         _write_format(self.path, later)
         return later
-
-
-def sync_folder(folder: Path) -> None:
-    """Makes the names in a folder survive a loss of power."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _take_lock(path: Path) -> int:

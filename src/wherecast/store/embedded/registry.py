@@ -10,9 +10,9 @@ from typing import Any
 import apsw
 import pyarrow as pa
 
-from wherecast.model import Schema, Subscription
+from wherecast.model import Schema, Subscription, WherecastError
 from wherecast.store.change_batches import runs_of
-from wherecast.store.embedded.database import Database
+from wherecast.store.embedded.database import Database, damaged
 from wherecast.store.embedded.log_tables import read_marks
 from wherecast.store.projection import subscription_of
 from wherecast.store.records import ChangeKind
@@ -76,7 +76,7 @@ class EmbeddedRegistry:
             if known == version:
                 return streams
             rows: list[Any] = connection.execute("SELECT name, schema FROM streams").fetchall()
-        streams = MappingProxyType({name: Schema.from_json(text) for name, text in rows})
+        streams = MappingProxyType({name: self._schema(name, text) for name, text in rows})
         self._streams = (version, streams)
         return streams
 
@@ -120,3 +120,10 @@ class EmbeddedRegistry:
     def _all(self, statement: str, *values: str | int) -> list[tuple[Any, ...]]:
         with self._database.reading() as connection:
             return connection.execute(statement, values).fetchall()
+
+    def _schema(self, stream: str, text: str) -> Schema:
+        try:
+            return Schema.from_json(text)
+        except (WherecastError, ValueError, TypeError, KeyError, AttributeError) as error:
+            what = f"the schema of stream {stream} in the registry: {error}"
+            raise damaged(self._database.path, what) from error

@@ -3,6 +3,7 @@
 import os
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import apsw
@@ -11,7 +12,7 @@ import pytest
 from tests.contract.feed import Feed, commit_all
 from tests.contract.places import embedded
 from tests.unit.store.embedded.filled import add_batch, fill
-from wherecast.model import ConfigError
+from wherecast.model import ConfigError, StoreError
 from wherecast.store.embedded.check import check_store
 from wherecast.store.embedded.segment_rows import SegmentSettings
 from wherecast.store.embedded.store import EmbeddedStore
@@ -78,6 +79,55 @@ def test_damage_is_told(path: Path, name: str, statement: str, problem: str) -> 
     found = problems(path)
     assert len(found) >= 1
     assert problem in "\n".join(found)
+
+
+NO_TEXT = "CAST(x'ff' AS TEXT)"
+
+
+@pytest.mark.parametrize(
+    ("name", "change_of"),
+    [
+        ("cursors.db", "cursors SET subscriber = {} WHERE subscriber = 'ana'"),
+        ("batches.db", "dead_letters SET stream = {}"),
+        ("batches.db", "dead_letters SET reason = {}"),
+        ("log.db", "entries SET stream = {} WHERE first = 5"),
+        ("log.db", "streams SET name = {}"),
+        ("log.db", "streams SET schema = {}"),
+        ("log.db", "streams SET schema = replace(schema, 'attributes', 'attr')"),
+        ("log.db", "streams SET schema = '[]'"),
+        ("log.db", "subscribers SET name = {} WHERE name = 'bo'"),
+        ("log.db", "subscriptions SET subscriber = {}"),
+        ("log.db", "subscriptions SET id = {}"),
+        ("log.db", "subscriptions SET stream = {}"),
+        ("log.db", "subscriptions SET filter = {}"),
+    ],
+)
+def test_damaged_text_is_told_and_ends_in_no_other_error(
+    path: Path, name: str, change_of: str
+) -> None:
+    change(path, name, f"UPDATE {change_of.format(NO_TEXT)}")
+    assert any(line.startswith(f"{name}: ") for line in problems(path))
+    store = EmbeddedStore(path)
+    with suppress(StoreError):
+        list(store.cursors.all())
+    with suppress(StoreError):
+        store.batches.dead_letters()
+    with suppress(StoreError):
+        list(store.log.read(0, 0, 15, envelopes=True))
+    for read in (store.registry.streams, store.registry.subscribers, store.registry.counts):
+        with suppress(StoreError):
+            read()
+    with suppress(StoreError):
+        store.registry.subscriptions("ana")
+    store.close()
+
+
+def test_a_damaged_schema_names_the_file(path: Path) -> None:
+    change(path, "log.db", "UPDATE streams SET schema = '{'")
+    store = EmbeddedStore(path)
+    with pytest.raises(StoreError, match=r"log\.db is damaged: the schema of stream air"):
+        store.registry.streams()
+    store.close()
 
 
 @pytest.mark.parametrize("name", ["cursors.db", "batches.db", "log.db", "format"])

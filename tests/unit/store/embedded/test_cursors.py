@@ -41,6 +41,21 @@ def test_a_damaged_one_has_acknowledged_nothing(
         assert opened.cursors.read(name) == Cursor(7)
 
 
+def test_a_name_that_is_no_text_harms_no_other(tmp_path: Path) -> None:
+    with embedded(tmp_path) as opened:
+        opened.cursors.write({f"s{number:04}": Cursor(5) for number in range(1500)})
+    connection = apsw.Connection(str(tmp_path / "cursors.db"))
+    connection.execute(
+        "UPDATE cursors SET subscriber = CAST(x'7330393939ff' AS TEXT) WHERE subscriber = 's0999'"
+    )
+    connection.close()
+    with embedded(tmp_path) as opened:
+        found = dict(opened.cursors.all())
+        assert found.pop("s0999\ufffd") == Cursor()
+        assert len(found) == 1499
+        assert set(found.values()) == {Cursor(5)}
+
+
 def test_threads_share_transactions(tmp_path: Path) -> None:
     with embedded(tmp_path) as opened:
         assert isinstance(opened.cursors, EmbeddedCursors)
