@@ -30,7 +30,9 @@ def culprits(path: Path, range_: Range, changes: int) -> list[int]:
         end = min(reached + size, part.end)
         waiting.append((Range(part.partition, end, part.end), size))
         if end - reached == 1:
-            found.append(reached)
+            # Twice, since a process may also end for a reason of its own.
+            if _reached(path, Range(part.partition, reached, end), changes, 1) < end:
+                found.append(reached)
         else:
             bad = Range(part.partition, reached, end)
             waiting.append((bad, max(1, (end - reached) // _CUT)))
