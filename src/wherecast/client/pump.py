@@ -15,6 +15,7 @@ from wherecast.pipeline.live.trimming import trim_segments
 from wherecast.store.contracts import DamagedSegment, Store
 
 _RETRY_S = 0.2  # after a full disk, say
+_READ_TRIES = 10
 _MERGE_EVERY = 8  # batches
 _TRIM_S = 60.0  # how often it is looked for what nobody needs
 
@@ -41,6 +42,7 @@ class Pump:
         self._changed = Condition()
         self._has_work = True  # what an earlier life left
         self._batches = 0
+        self._unread = 0  # times in a row that the log could not be read
         self._trim_at = time.monotonic() + _TRIM_S
         self._is_stopped = False
         self._failure: BaseException | None = None
@@ -97,17 +99,22 @@ class Pump:
     def _match_all(self) -> None:
         """Matches until nothing is new, the disk is full, or it is to end."""
         while not self._is_stopped:
-            batch = self._pipeline.next_batch()
+            try:
+                batch = self._pipeline.next_batch()
+            except StoreError as error:
+                self._unread += 1
+                if self._unread == _READ_TRIES:  # it does not heal by itself
+                    raise
+                self._wait_after(error)
+                return
+            self._unread = 0
             if batch is None:
                 return
             self._courier.notify(batch)
             try:
                 progress = self._pipeline.commit(batch)
-            except StoreError as error:
-                self.problem = error
-                with self._changed:
-                    self._has_work = True
-                    self._changed.wait_for(lambda: self._is_stopped, _RETRY_S)
+            except StoreError as error:  # a full disk, say: it is tried again and again
+                self._wait_after(error)
                 return
             self.problem = None
             self._courier.committed(progress.sequence)
@@ -116,14 +123,25 @@ class Pump:
                 self._merged()
                 self._trimmed()
 
+    def _wait_after(self, error: StoreError) -> None:
+        """Waits a little before the same is tried again."""
+        self.problem = error
+        with self._changed:
+            self._has_work = True
+            self._changed.wait_for(lambda: self._is_stopped, _RETRY_S)
+
     def _trimmed(self) -> bool:
         """Whether it was time to remove what nobody needs, and that is done."""
         if time.monotonic() < self._trim_at:
             return False
         self._trim_at = time.monotonic() + _TRIM_S
         try:
-            enforce(self._store, self._courier.trim, Retention(), now_us())
-            trim_segments(self._store)
+            try:
+                enforce(self._store, self._courier.trim, Retention(), now_us())
+                trim_segments(self._store)
+            except DamagedSegment as damage:
+                mend(self._store, damage.first, damage.end, now_us())
+                self._trim_at = time.monotonic()
         except StoreError as error:
             self.problem = error
         return True

@@ -11,7 +11,14 @@ from wherecast.client.pump import now_us
 from wherecast.delivery import Notification as Handed
 from wherecast.delivery import decode_cursor, encode_cursor
 from wherecast.gateway.registrar import DEFAULT_STREAM, new_id
-from wherecast.model import ConfigError, FilterError, Publication, Subscription
+from wherecast.model import (
+    AcknowledgementError,
+    ConfigError,
+    FilterError,
+    Publication,
+    Subscription,
+)
+from wherecast.model.values import describe
 
 _connections = count(1)
 _TIMEOUT_MAX_S = 1e9  # threads cannot wait for ever
@@ -109,13 +116,23 @@ class Subscriber:
 
     def ack(self, notification: Notification) -> None:
         """Acknowledges a notification: it is not delivered again."""
-        self._desk.check()
-        self._desk.courier.ack(self.name, [decode_cursor(notification.cursor)])
+        sequence = self._own(notification)
+        self._desk.courier.ack(self.name, [sequence])
 
     def ack_through(self, notification: Notification) -> None:
         """Acknowledges a notification and all that came before it."""
+        sequence = self._own(notification)
+        self._desk.courier.ack_through(self.name, sequence)
+
+    def _own(self, notification: Notification) -> int:
+        """The sequence of a notification of this subscriber."""
         self._desk.check()
-        self._desk.courier.ack_through(self.name, decode_cursor(notification.cursor))
+        if not isinstance(notification, Notification):
+            raise ConfigError(f"a notification is acknowledged, not {describe(notification)}")
+        if notification._owner.name != self.name:
+            text = f"{notification.cursor} is a notification of {notification._owner.name}"
+            raise AcknowledgementError(text, notification.cursor, "not_queued")
+        return decode_cursor(notification.cursor)
 
     def __iter__(self) -> Iterator[Notification]:
         """Notifications as they come, each once, until the broker is closed.
@@ -137,6 +154,12 @@ class Subscriber:
         It must not wait, and must not call back.
         """
         return self._desk.courier.listening(self.name, listener)
+
+    @property
+    def lost(self) -> int:
+        """How many notifications were removed before they were acknowledged, by a limit."""
+        self._desk.check()
+        return self._desk.courier.figures(self.name).lost
 
     @property
     def queued(self) -> int:

@@ -10,7 +10,7 @@ read or written.
 
 from collections import Counter, deque
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from threading import Condition, Lock
 from time import monotonic
@@ -86,7 +86,7 @@ class Courier:
         self._telling = Lock()  # no queue is opened while others are told of a batch
         self._lock = Lock()
         self._boxes: dict[str, _Box] = {}
-        self._waiting: Counter[str] = Counter()  # threads that pull
+        self._waiting: Counter[str] = Counter()  # threads that pull, and listeners
         self._end = self._told = progress.sequence
         self._spans: list[Span] = []  # of the batch that is about to be committed
         self._is_closed = False
@@ -107,7 +107,8 @@ class Courier:
             if box is not None:
                 self._queues.forget(name)
                 box.wake()
-        self._store.cursors.write({name: None})
+        with nullcontext() if box is None else box.saving:  # what is being saved comes first
+            self._store.cursors.write({name: None})
 
     def close(self) -> None:
         """Lets those that wait go."""
@@ -154,9 +155,10 @@ class Courier:
         with self._lock:
             self._end, self._spans = sequence, []
             loads = self._settle_all(self._queues.committed(sequence))
-            if sequence > self._told:
-                self._wake(self._waiting)
-                self._told = sequence
+            self._told = max(self._told, sequence)
+            # What was told while nobody took it is to be read now.
+            waiting = [name for name in self._waiting if name in self._boxes]
+            self._wake([name for name in waiting if self._queues[name].is_ready])
         self._try_loads(loads)
 
     def locate(self, sequences: Ints) -> tuple[npt.NDArray[np.int32], Ints]:
@@ -173,6 +175,10 @@ class Courier:
             partitions[inside] = span.partition
             offsets[inside] += span.offset - span.sequence
         return partitions, offsets
+
+    def mend(self, damage: DamagedSegment) -> None:
+        """Makes damaged notifications again."""
+        self._mend(damage.first, damage.end)
 
     def trim(self, name: str, start: int, lost: int) -> None:
         """Lets the queue of a subscriber begin at a sequence, and counts what it lost."""
@@ -207,8 +213,10 @@ class Courier:
                     if found or left <= 0 or self._is_closed:
                         return found
                     self._waiting[name] += 1
-                    box.changed.wait(left)
-                    self._waiting -= Counter([name])  # drops it at 0
+                    try:
+                        box.changed.wait(left)
+                    finally:
+                        self._waits_no_more(name)
                     continue
             self._load(name, found)
 
@@ -272,11 +280,13 @@ class Courier:
         with self._lock:
             box = self._box(name)
             box.listeners.append(listener)
+            self._waiting[name] += 1
         try:
             yield
         finally:
             with self._lock:
                 box.listeners.remove(listener)
+                self._waits_no_more(name)
 
     def figures(self, name: str) -> Figures:
         """What a queue has done."""
@@ -291,6 +301,11 @@ class Courier:
         if name not in self._boxes:
             raise ConfigError(f"subscriber {name} is not registered")
         return self._boxes[name]
+
+    def _waits_no_more(self, name: str) -> None:
+        self._waiting[name] -= 1
+        if not self._waiting[name]:
+            del self._waiting[name]
 
     def _wake(self, names: Iterable[str]) -> None:
         for name in names:
@@ -334,7 +349,7 @@ class Courier:
             _, load = waiting.pop()
             try:
                 queued = self._queued(name, load)
-            except StoreError:
+            except BaseException:
                 with self._lock:
                     if name in self._boxes:
                         self._queues[name].load_failed()
@@ -352,7 +367,7 @@ class Courier:
             try:
                 return self._store.mailboxes.queued(name, load.start, load.limit)
             except DamagedSegment as damage:
-                self._mend(damage.first, damage.end)
+                self.mend(damage)
 
     def _save(self, name: str) -> None:
         """Stores the cursor as it is now, unless another thread has done so since it changed.
@@ -368,7 +383,7 @@ class Courier:
             if box.saved >= wanted:
                 return
             with self._lock:
-                if name not in self._boxes:
+                if self._boxes.get(name) is not box:
                     return
                 cursor, changes = self._queues[name].cursor, box.changes
             self._store.cursors.write({name: cursor})

@@ -8,8 +8,8 @@ from time import monotonic, time_ns
 
 from wherecast.gateway.courier import Courier
 from wherecast.gateway.retention import Retention, enforce
-from wherecast.model import StoreError, WherecastError
-from wherecast.store.contracts import Store
+from wherecast.model import ConflictError, StoreError, WherecastError
+from wherecast.store.contracts import DamagedSegment, Store
 
 _LOOK_S = 0.5  # how soon it sees that it is to stop
 _RETRY_S = 0.2
@@ -61,16 +61,25 @@ class Follower:
             self._failure = error
             self._courier.close()
 
+    def _mend(self, damage: DamagedSegment) -> None:
+        try:
+            self._courier.mend(damage)
+        except (StoreError, ConflictError):  # it is found again
+            self._stopped.wait(_RETRY_S)
+
     def _followed(self, sequence: int) -> int:
         """Waits a while for the next commit; the sequence after it."""
         try:
             if self._batches.wait(sequence, _LOOK_S):
-                sequence = self._batches.progress().sequence
-                self._courier.follow(sequence)
+                reached = self._batches.progress().sequence
+                self._courier.follow(reached)
+                sequence = reached
             if monotonic() >= self._trim_at:
                 self._trim_at = monotonic() + _TRIM_S
                 enforce(self._store, self._courier.trim, Retention(), time_ns() // 1000)
             self.problem = None
+        except DamagedSegment as damage:
+            self._mend(damage)
         except StoreError as error:
             self.problem = error
             self._stopped.wait(_RETRY_S)

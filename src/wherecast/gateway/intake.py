@@ -2,21 +2,27 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.types as kinds
 
 from wherecast.columns import Rejection, decode_rows
 from wherecast.columns.encoded import encode_batch
+from wherecast.columns.held import held
 from wherecast.gateway.digests import row_digests
-from wherecast.language.vectors import array_of
+from wherecast.language.vectors import array_of, filled
 from wherecast.model import DEFAULT_LIMITS, Limits, Publication, Schema
+from wherecast.model.times import time_micros
 from wherecast.model.values import describe, is_text
 from wherecast.store.records import ENVELOPES, Publications
 
 _ID_CHARACTERS_MAX = 256
+_FIRST_US, _LAST_US = (
+    time_micros(moment.replace(tzinfo=UTC)) for moment in (datetime.min, datetime.max)
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,13 +51,14 @@ def prepare(
         for code, text in _problems(one, limits)
     ]
     batch, rows = decoded.batch, decoded.rows
+    refused.extend(_untold_times(batch, rows))
     if refused:
         kept = ~np.isin(rows, [rejection.row for rejection in refused])
         batch, rows = batch.filter(array_of(kept)), rows[kept]
     good = [given[row] for row in rows.tolist()]
     rejected = sorted((*decoded.rejected, *refused), key=lambda rejection: rejection.row)
     envelopes = _envelopes(good)
-    digests = row_digests(batch, envelopes.column("payload"))
+    digests = row_digests(batch, envelopes.column("payload"), stream)
     publications = Publications(stream, encode_batch(batch, schema), envelopes, digests)
     return Prepared(publications, rows, tuple(rejected))
 
@@ -67,11 +74,26 @@ def _problems(one: Publication, limits: Limits) -> Iterator[tuple[str, str]]:
         elif len(one.payload) > limits.payload_bytes_max:
             most = limits.payload_bytes_max
             yield "too_large", f"payload has {len(one.payload)} bytes, the limit is {most}"
-    if one.published_at is not None and not isinstance(one.published_at, datetime):
-        yield "bad_time", f"published_at is a datetime, not {describe(one.published_at)}"
+    if one.published_at is not None:
+        moment: object = one.published_at
+        if not isinstance(moment, datetime):
+            yield "bad_time", f"published_at is a datetime, not {describe(moment)}"
+        elif not _FIRST_US <= time_micros(moment) <= _LAST_US:
+            yield "bad_time", "published_at is not of the years 1 to 9999, in UTC"
     if one.id is not None and not _is_id(one.id):
         most = _ID_CHARACTERS_MAX
         yield "wrong_type", f"id is a string of 1 to {most} characters, not {describe(one.id)}"
+
+
+def _untold_times(batch: pa.RecordBatch, rows: npt.NDArray[np.int64]) -> Iterator[Rejection]:
+    """Rows with a time that could be compared, but not be given to a receiver."""
+    for field, column in zip(batch.schema, batch.columns, strict=True):
+        if kinds.is_timestamp(field.type) or kinds.is_date(field.type):
+            moments = filled(held(column), 0)
+            outside = (moments < _FIRST_US) | (moments > _LAST_US)
+            for row in rows[outside].tolist():
+                text = f"attribute {field.name}: the time is not of the years 1 to 9999, in UTC"
+                yield Rejection(row, "out_of_range", text, field.name)
 
 
 def _is_id(id: object) -> bool:

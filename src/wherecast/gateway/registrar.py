@@ -21,6 +21,7 @@ from wherecast.store.records import CHANGE_KINDS, CHANGES, ChangeKind
 
 NAME_CHARACTERS_MAX = 256
 DEFAULT_STREAM = "default"
+_PAGE = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,12 +139,26 @@ class Registrar:
             checked_name("subscription id", one.id)
             refuse_validity(one.valid_for)
         bad = self._bad_filters(given)
-        changes = [_subscribe(one) for row, one in enumerate(given) if row not in bad]
         with self._lock:
             self._check_registered(subscriber)
+            there = self._standing(subscriber)
+            changes = [
+                _subscribe(one)
+                for row, one in enumerate(given)
+                if row not in bad and there.get(one.id) != (one.stream, one.filter)
+            ]
             if changes:
                 self._change(changes, now)
         return [(given[row].id, error) for row, error in sorted(bad.items())]
+
+    def _standing(self, subscriber: str) -> dict[str, tuple[str, str]]:
+        """The streams and filters of a subscriber's subscriptions, by id."""
+        found: dict[str, tuple[str, str]] = {}
+        after = ""
+        while page := self._store.registry.subscriptions(subscriber, after, _PAGE):
+            found |= {one.id: (one.stream, one.filter) for one in page}
+            after = page[-1].id
+        return found
 
     def _bad_filters(self, given: Sequence[Subscription]) -> dict[int, FilterError]:
         """The rows of filters that cannot be accepted; those of a stream are read as a column."""

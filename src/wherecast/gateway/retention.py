@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from wherecast.delivery import Cursor
-from wherecast.store.contracts import Batches, Log, Store
+from wherecast.store.contracts import Batches, Store
 from wherecast.store.position import Position
 
 DAY_US = 24 * 3600 * 1_000_000
@@ -18,19 +18,15 @@ DAY_US = 24 * 3600 * 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """What a queue and the log may grow to.
+    """What a queue may grow to.
 
     Attributes:
         queue_age_us: a notification that is older is lost to its subscriber.
         queue_bytes_max: of the publications in a queue, about; beyond it the oldest are lost.
-        ids_age_us: publications are kept at least so long, as their ids are compared.
-        ids_count_max: but not more than so many for that.
     """
 
     queue_age_us: int = 7 * DAY_US
     queue_bytes_max: int = 1 << 30
-    ids_age_us: int = DAY_US
-    ids_count_max: int = 10_000_000
 
 
 def overdue(store: Store, limits: Retention, now: int) -> dict[str, tuple[int, int]]:
@@ -52,21 +48,9 @@ def overdue(store: Store, limits: Retention, now: int) -> dict[str, tuple[int, i
     return found
 
 
-def trim_log(store: Store, limits: Retention, now: int) -> None:
-    """Removes publications that no queue has and whose ids need not be compared any more."""
-    needed = _position(store.batches, store.mailboxes.starts_at())
-    ends, most = store.log.ends(), limits.ids_count_max
-    store.log.trim(
-        Position(
-            {
-                partition: min(
-                    needed[partition],
-                    max(_offset_at(store.log, partition, now - limits.ids_age_us), end - most),
-                )
-                for partition, end in ends.items()
-            }
-        )
-    )
+def trim_log(store: Store) -> None:
+    """Removes publications that no queue has; the ids of recent ones stay known to the log."""
+    store.log.trim(_position(store.batches, store.mailboxes.starts_at()))
 
 
 def sequence_at(batches: Batches, start: int, time: int) -> int:
@@ -77,16 +61,6 @@ def sequence_at(batches: Batches, start: int, time: int) -> int:
         return not found or found[0][1].at < time  # none: it was removed meanwhile
 
     return _first(start, batches.progress().sequence, is_old)
-
-
-def _offset_at(log: Log, partition: int, time: int) -> int:
-    """The first offset of a partition that was accepted at a time or later."""
-
-    def is_old(offset: int) -> bool:
-        entry = next(log.read(partition, offset, offset + 1), None)
-        return entry is None or entry.accepted_at < time
-
-    return _first(log.starts()[partition], log.ends()[partition], is_old)
 
 
 def _first(low: int, high: int, is_before: Callable[[int], bool]) -> int:
@@ -127,4 +101,4 @@ def enforce(store: Store, trim: Trim, limits: Retention, now: int) -> None:
     """Does what the owner does: cursors first, so that what is removed was counted."""
     for name, (start, lost) in overdue(store, limits, now).items():
         trim(name, start, lost)
-    trim_log(store, limits, now)
+    trim_log(store)

@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from threading import Event
 
 import numpy as np
 import pytest
@@ -200,3 +201,36 @@ def test_an_unknown_subscriber_is_told() -> None:
     ):
         with pytest.raises(ConfigError, match="subscriber ana is not registered"):
             call()
+
+
+def test_a_take_that_begins_between_telling_and_committing_is_woken() -> None:
+    store = MemoryStore()
+    courier = served(store, "ana")
+    pipeline = InlinePipeline(store, lambda: 0)
+    publish(store, [1, 2])
+    batch = pipeline.next_batch()
+    assert batch is not None
+    courier.notify(batch)  # nobody attends, so nothing is held
+    woken = Event()
+    with ThreadPoolExecutor(1) as pool, courier.listening("ana", woken.set):
+        taking = pool.submit(courier.take, "ana", 10, LIMIT_S)
+        courier.committed(pipeline.commit(batch).sequence)
+        assert woken.wait(LIMIT_S)
+        assert [one.sequence for one in taking.result(LIMIT_S / 2)] == [0, 1]
+
+
+def test_an_interrupted_read_is_done_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = MemoryStore()
+    courier = served(store, "ana")
+    publish(store, [1, 2])
+    match(store)
+    courier.committed(store.batches.progress().sequence)
+
+    def interrupted(*_: object) -> Queued:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(store.mailboxes, "queued", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            courier.take("ana", 10, 0)
+    assert sequences(courier, "ana") == [0, 1]

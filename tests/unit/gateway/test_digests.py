@@ -36,11 +36,13 @@ values = {
 bodies = st.tuples(st.fixed_dictionaries({}, optional=values), st.none() | st.binary(max_size=3))
 
 
-def digests(rows: list[tuple[dict[str, Any], bytes | None]], schema: Schema) -> list[int]:
+def digests(
+    rows: list[tuple[dict[str, Any], bytes | None]], schema: Schema, stream: str = "air"
+) -> list[int]:
     decoded = decode_rows([row for row, _ in rows], schema)
     assert not decoded.rejected
     payloads = pa.array([payload for _, payload in rows], pa.binary())
-    return [int(one) for one in row_digests(decoded.batch, payloads)]
+    return [int(one) for one in row_digests(decoded.batch, payloads, stream)]
 
 
 @given(st.lists(bodies, min_size=1, max_size=6))
@@ -76,4 +78,9 @@ def test_undeclared_attributes_count_and_missing_ones_do_not() -> None:
 
 def test_they_stay_as_they_are() -> None:
     row = {"i": 5, "f": 1.5, "b": True, "s": "čaj", "t": dt.datetime(2026, 1, 1, tzinfo=dt.UTC)}
-    assert digests([(row, b"p"), ({}, None)], SCHEMA) == [13720974483216854755, 0]
+    long = {"s": "x" * 300}
+    assert digests([(row, b"p"), (long, None), ({}, None)], SCHEMA) == [
+        12352802330662139765,
+        701913925769159423,
+        17078571921154836626,
+    ]

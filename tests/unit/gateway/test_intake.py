@@ -1,6 +1,6 @@
 """Publications are read with their schema; what is refused is told with its place."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
@@ -67,3 +67,24 @@ def test_there_may_be_none(given: list[wc.Publication]) -> None:
     prepared = prepare(given, "air", SCHEMA)
     assert len(prepared.rows) == 0
     assert prepared.good.envelopes.num_rows == 0
+
+
+def test_times_that_no_receiver_could_hold_are_refused() -> None:
+    schema = wc.Schema.from_dict({"t": "timestamp"})
+    given = [
+        wc.Publication({"t": "9999-12-31T23:59:59-12:00"}),
+        wc.Publication({"t": "9999-12-31T23:59:59Z"}),
+        wc.Publication({}, published_at=datetime.max.replace(tzinfo=timezone(-timedelta(hours=1)))),
+    ]
+    prepared = prepare(given, "air", schema)
+    assert [(bad.row, bad.code) for bad in prepared.rejected] == [
+        (0, "out_of_range"),
+        (2, "bad_time"),
+    ]
+    assert prepared.rows.tolist() == [1]
+
+
+def test_a_body_on_another_stream_is_another_body() -> None:
+    one = [wc.Publication({"no2": 1.0}, "x")]
+    digests = {int(prepare(one, stream, SCHEMA).good.digests[0]) for stream in ("air", "water")}
+    assert len(digests) == 2

@@ -113,14 +113,12 @@ def test_single_acknowledgements_are_not_counted_as_lost(days: Days) -> None:
     assert days.desk.courier.figures("ana").lost == 8
 
 
-def test_publications_are_kept_as_long_as_their_ids_are_compared(days: Days) -> None:
+def test_what_everyone_has_acknowledged_is_removed(days: Days) -> None:
     days.pass_days(6)
     for name in ("ana", "bob"):
         days.ack(name, 60)
-    days.trim(Retention(ids_age_us=2 * DAY_US))
+    days.trim(Retention())
     assert days.store.mailboxes.starts_at() == 60
-    assert days.store.log.ends().since(days.store.log.starts()) == 20
-    days.trim(Retention(ids_age_us=2 * DAY_US, ids_count_max=0))
     assert days.store.log.ends().since(days.store.log.starts()) == 0
     days.pass_days(1)
     assert days.taken("ana") == 10

@@ -5,6 +5,9 @@ process that finds the mark of an earlier one at its own first place follows one
 further.
 """
 
+from contextlib import suppress
+
+from wherecast.model import ConfigError
 from wherecast.store.blobs import Blobs
 
 _MARKS = "attempts"
@@ -18,15 +21,18 @@ class Attempts:
 
     def begin(self, sequence: int) -> bool:
         """Marks where a process begins; whether an earlier one began there and ended."""
-        marks = self._blobs.names(_MARKS)
         name = f"{_MARKS}/{sequence:016x}"
-        for other in marks:
-            if other != name:
-                self._blobs.delete(other)
-        self._blobs.create(name, b"")
+        marks: list[str] = []
+        with suppress(ConfigError):  # without a mark it only takes one start more
+            marks = self._blobs.names(_MARKS)
+            for other in marks:
+                if other != name:
+                    self._blobs.delete(other)
+            self._blobs.create(name, b"")
         return name in marks
 
     def passed(self) -> None:
         """Removes the mark: the first batch is committed."""
-        for name in self._blobs.names(_MARKS):
-            self._blobs.delete(name)
+        with suppress(ConfigError):
+            for name in self._blobs.names(_MARKS):
+                self._blobs.delete(name)

@@ -4,7 +4,9 @@ Concurrency: one thread at a time.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 
+from wherecast.model import StoreError
 from wherecast.pipeline.live.attempts import Attempts
 from wherecast.pipeline.live.keeper import Keeper
 from wherecast.pipeline.live.plan import PUBLICATIONS_MAX, Plan, plan
@@ -87,4 +89,5 @@ class InlinePipeline:
     def _look_for_poison(self, planned: Plan) -> None:
         if self._find_poison is not None and not self._poison:
             for part in planned.ranges:
-                self._poison[part.partition] = self._find_poison(part, planned.changes)
+                with suppress(StoreError):  # then it is matched as if there were none
+                    self._poison[part.partition] = self._find_poison(part, planned.changes)

@@ -4,22 +4,30 @@ The pieces are matched in a process of their own, which says after each one that
 Where it dies, the piece it was at is cut into smaller ones for the next process.
 """
 
+import os
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import wherecast
+from wherecast.model import ConfigError, StoreError
 from wherecast.pipeline.live.in_force import InForce
 from wherecast.pipeline.live.stage import Range, match_range
 from wherecast.store.embedded.store import EmbeddedStore
 
 _CUT = 16  # pieces of a piece
+_UNREADABLE = 3  # the exit code of a process that could not read the store
 _CULPRITS_MAX = 100  # in one range; beyond it something else is wrong
 
 
 def culprits(path: Path, range_: Range, changes: int) -> list[int]:
-    """The offsets of the publications of a range that end the process; at most a hundred."""
+    """The offsets of the publications of a range that end the process; at most a hundred.
+
+    Raises:
+        StoreError: a process for that could not be started, or could not read the store.
+    """
     found: list[int] = []
     waiting = [(range_, max(1, (range_.end - range_.first) // _CUT))]
     while waiting and len(found) < _CULPRITS_MAX:
@@ -45,16 +53,27 @@ def _reached(path: Path, range_: Range, changes: int, size: int) -> int:
         return range_.end
     given = (range_.partition, range_.first, range_.end, changes, size)
     command = [sys.executable, "-m", "wherecast.pipeline.live.poison", str(path), *map(str, given)]
-    run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+    package = str(Path(wherecast.__file__).parents[1])
+    places = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
+    run = subprocess.run(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(places)},
+        check=False,
+    )
     lines = run.stdout.split()
-    return int(lines[-1]) if lines else range_.first
+    if not lines or run.returncode == _UNREADABLE:  # it says nothing about publications
+        raise StoreError("the process that looks for poison could not begin")
+    return int(lines[-1])
 
 
 def match_pieces(path: Path, range_: Range, changes: int, size: int) -> Iterator[int]:
-    """Matches a range piece by piece, and gives after each one the offset that it ended at."""
+    """Matches a range piece by piece; where it begins, and after each one where that ended."""
     store = EmbeddedStore(path, "reader")
     known = InForce()
     known.advance(store.log.changes(0, changes), changes)
+    yield range_.first
     for first in range(range_.first, range_.end, size):
         end = min(first + size, range_.end)
         piece = Range(range_.partition, first, end)
@@ -65,5 +84,8 @@ def match_pieces(path: Path, range_: Range, changes: int, size: int) -> Iterator
 
 if __name__ == "__main__":
     partition, first, end, changes, size = map(int, sys.argv[2:])
-    for reached in match_pieces(Path(sys.argv[1]), Range(partition, first, end), changes, size):
-        print(reached, flush=True)
+    try:
+        for reached in match_pieces(Path(sys.argv[1]), Range(partition, first, end), changes, size):
+            print(reached, flush=True)
+    except (StoreError, ConfigError):
+        sys.exit(_UNREADABLE)

@@ -9,7 +9,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
@@ -193,7 +193,8 @@ class LivePipeline:
             return []
         found: list[int] = []
         for part in planned.ranges:
-            found.extend(culprits(self._path, part, planned.changes))
+            with suppress(StoreError):  # then it is matched as if there were none
+                found.extend(culprits(self._path, part, planned.changes))
         return found
 
 
