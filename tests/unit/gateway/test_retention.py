@@ -14,6 +14,7 @@ from wherecast.pipeline.live.trimming import trim_segments
 from wherecast.store.contracts import Store
 from wherecast.store.embedded.store import EmbeddedStore
 from wherecast.store.memory.store import MemoryStore
+from wherecast.store.records import Cursor
 
 SCHEMA = wc.Schema.from_dict({"no2": "int"})
 KINDS = ("memory-1", "memory-3", "embedded")
@@ -129,3 +130,17 @@ def test_within_the_limits_nothing_is_removed(days: Days) -> None:
     days.trim(Retention())
     assert days.taken("ana") == days.taken("bob") == 50
     assert days.store.log.ends().since(days.store.log.starts()) == 50
+
+
+@pytest.mark.parametrize("name", ["ana", "bob"])
+def test_who_has_no_cursor_has_acknowledged_nothing(days: Days, name: str) -> None:
+    days.pass_days(2)
+    for one in ("ana", "bob"):
+        days.ack(one, 20)
+    days.desk.registrar.register("aaron", 0)
+    days.store.cursors.write({name: None})
+    trim_segments(days.store)
+    assert days.store.mailboxes.starts_at() == 0
+    days.store.cursors.write({name: Cursor(20)})
+    trim_segments(days.store)
+    assert days.store.mailboxes.starts_at() == 20

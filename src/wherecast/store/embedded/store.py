@@ -3,6 +3,7 @@
 from contextlib import ExitStack
 from pathlib import Path
 
+from wherecast.model.errors import StoreError
 from wherecast.store.blobs import Blobs
 from wherecast.store.contracts import Batches, Cursors, Log, Mailboxes, Registry
 from wherecast.store.embedded.batch_tables import LAYOUT
@@ -46,6 +47,8 @@ class EmbeddedStore:
             segments = SegmentRows(database, SegmentFiles(directory.segments), limits)
             batches = EmbeddedBatches(directory, database, segments)
             opened.callback(batches.close)
+            if role == "owner":
+                _refuse_lost_cursors(directory.path, log.registry)
             cursors = EmbeddedCursors(directory)
             opened.callback(cursors.close)
             self.log: Log = log
@@ -59,3 +62,15 @@ class EmbeddedStore:
     def close(self) -> None:
         """Gives everything back; nothing can be called after it."""
         self._opened.close()
+
+
+def _refuse_lost_cursors(path: Path, registry: Registry) -> None:
+    """Raises StoreError where subscribers are registered, but the file of their cursors is gone.
+
+    A cursor is written before its subscriber is registered. Without it nobody knows what was
+    acknowledged, and a new file would say of later subscribers alone what may be trimmed.
+    """
+    file = path / "cursors.db"
+    is_there = file.exists() and file.stat().st_size > 0
+    if not is_there and registry.subscribers(limit=1):
+        raise StoreError(f"{file} is missing or empty; run: wherecast store check {path}")

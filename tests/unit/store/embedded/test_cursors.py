@@ -7,7 +7,10 @@ import apsw
 import pytest
 
 from tests.contract.places import embedded
+from tests.unit.store.embedded.filled import fill
+from wherecast.model import StoreError
 from wherecast.store.embedded.cursors import EmbeddedCursors
+from wherecast.store.embedded.store import EmbeddedStore
 from wherecast.store.records import Cursor
 
 
@@ -54,6 +57,25 @@ def test_a_name_that_is_no_text_harms_no_other(tmp_path: Path) -> None:
         assert found.pop("s0999\ufffd") == Cursor()
         assert len(found) == 1499
         assert set(found.values()) == {Cursor(5)}
+
+
+@pytest.mark.parametrize("is_emptied", [False, True])
+def test_a_lost_file_is_not_begun_anew(tmp_path: Path, is_emptied: bool) -> None:
+    path = tmp_path / "store"
+    fill(path)
+    (path / "cursors.db").unlink()
+    if is_emptied:
+        (path / "cursors.db").touch()
+    for _ in range(2):
+        with pytest.raises(StoreError, match=rf"cursors\.db is missing .* store check {path}"):
+            EmbeddedStore(path)
+
+
+def test_a_first_start_that_was_cut_short_is_finished(tmp_path: Path) -> None:
+    EmbeddedStore(tmp_path / "store").close()
+    (tmp_path / "store" / "cursors.db").unlink()
+    EmbeddedStore(tmp_path / "store").close()
+    assert (tmp_path / "store" / "cursors.db").exists()
 
 
 def test_threads_share_transactions(tmp_path: Path) -> None:
