@@ -59,7 +59,7 @@ def connect(scratch: Path) -> Iterator["SparkSession"]:
     settings = {**options(scratch), "spark.connect.grpc.binding.port": "0"}
     settings["spark.connect.grpc.binding.address"] = "127.0.0.1"
     given = [part for pair in settings.items() for part in ("--conf", "=".join(pair))]
-    submit = [spark_home() / "bin/spark-submit", "--master", "local[2]", "--class", SERVER]
+    submit = [spark_home() / "bin/spark-submit", "--master", "local[2,2]", "--class", SERVER]
     environ = spark_environ(PYSPARK_PYTHON=sys.executable)
     server = Service.start([*submit, *given, "spark-internal"], scratch / "server.log", environ)
     try:

@@ -112,7 +112,9 @@ def test_text_that_is_not_utf8_costs_no_match(
     texts = [("n", "n > 0"), ("s", "s LIKE 'g%'"), ("not", "s <> 'good'"), ("null", "s IS NULL")]
     filters = spark.createDataFrame(texts, "id string, filter string")
 
-    found = [(row.n, row.filter_id) for row in match(rows, filters).collect()]
+    found = [
+        (row.n, row.filter_id) for row in match(rows, filters).select("n", "filter_id").collect()
+    ]
 
     expected = [
         (n, name) for name, text in texts for (n,) in rows.where(text).select("n").collect()
