@@ -98,6 +98,11 @@ def _batches(database: Database, ends: _Ends) -> Iterator[Checked]:
 def _log(database: Database, ends: _Ends) -> Iterator[Checked]:
     with database.reading() as connection:
         marks = log_tables.read_marks(connection)
+        is_damaged = log_tables.has_damaged_marks(connection)
+    if is_damaged:
+        problem = "the marks of its beginning and end are damaged: they are counted anew"
+        yield Checked("log.db", "", 0, problem)
+        marks = marks.reaching(ends.matched)
     if ends.matched > marks.end or ends.changes > marks.version:
         yield Checked("log.db", "", 0, f"it ends at {marks.end}, batches at {ends.matched}")
     yield from check_entries(database, marks)

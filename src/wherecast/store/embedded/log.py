@@ -3,6 +3,7 @@
 Concurrency: any number of threads. One process, the owner of the directory, appends; others read.
 """
 
+import logging
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -15,14 +16,28 @@ from wherecast.store.crash_points import reached
 from wherecast.store.embedded.directory import Directory
 from wherecast.store.embedded.group_commit import GroupCommit
 from wherecast.store.embedded.log_reading import read_changes, read_entries
-from wherecast.store.embedded.log_tables import LAYOUT, Marks, read_marks
+from wherecast.store.embedded.log_tables import (
+    LAYOUT,
+    Marks,
+    has_damaged_marks,
+    read_marks,
+)
 from wherecast.store.embedded.log_transaction import Append, Change, LogTransaction, recent_ids
 from wherecast.store.embedded.log_trimming import trim_some
 from wherecast.store.embedded.registry import EmbeddedRegistry
 from wherecast.store.position import Position
 from wherecast.store.publication_ids import hash_ids
 from wherecast.store.recent_ids import IdWindow, RecentIds
-from wherecast.store.records import Accepted, ChangeEntry, Entry, Publications, Receipt
+from wherecast.store.records import (
+    Accepted,
+    ChangeEntry,
+    Entry,
+    Progress,
+    Publications,
+    Receipt,
+)
+
+_log = logging.getLogger("wherecast.store")
 
 
 class EmbeddedLog:
@@ -105,6 +120,30 @@ class EmbeddedLog:
             with self._database.transaction() as connection:
                 if not trim_some(connection, position[0], self._recent.window):
                     return
+
+    def settle(self, matched: Progress) -> None:
+        """Writes marks that are damaged anew, so that no offset is given out a second time.
+
+        Only what was matched is ever trimmed: so the log ends where its tables end, or where the
+        batches end.
+
+        Raises:
+            StoreError: the log is not damaged there, but older than the batches.
+        """
+        path, end = self._database.path, matched.position[0]
+        with self._database.reading() as connection:
+            marks, is_damaged = read_marks(connection), has_damaged_marks(connection)
+        if is_damaged:
+            marks = marks.reaching(end)
+        if marks.end < end or marks.version < matched.changes:
+            raise StoreError(
+                f"{path} ends at publication {marks.end} and change {marks.version}, the batches "
+                f"at {end} and {matched.changes}; run: wherecast store check {path.parent}"
+            )
+        if is_damaged:
+            _log.warning("the marks of %s were damaged; it ends at %d", path, marks.end)
+            with self._database.transaction() as connection:
+                marks.write(connection)
 
     def close(self) -> None:
         """Closes the file."""

@@ -2,7 +2,7 @@
 
 import struct
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import apsw
 
@@ -55,6 +55,12 @@ class Marks:
     version: int = 0
     bytes: int = 0
 
+    def reaching(self, end: int) -> "Marks":
+        """These marks, or those of a log that was trimmed and ends further."""
+        if end <= self.end:
+            return self
+        return replace(self, start=end if self.start == self.end else self.start, end=end)
+
     def write(self, connection: apsw.Connection) -> None:
         """Puts the marks in the place of those that are there."""
         row = (self.start, self.end, self.version, self.bytes, _crc(self))
@@ -63,22 +69,33 @@ class Marks:
 
 def read_marks(connection: apsw.Connection) -> Marks:
     """The marks; they are counted anew where they are damaged."""
+    return _written(connection) or _counted(connection)
+
+
+def has_damaged_marks(connection: apsw.Connection) -> bool:
+    """Whether the marks are not as they were written, or gone."""
+    return _written(connection) is None and _counted(connection) != Marks()
+
+
+def _written(connection: apsw.Connection) -> Marks | None:
+    """The marks as they were written; None where they are damaged, gone, or not there yet."""
     row = connection.execute("SELECT start, end, version, bytes, crc FROM marks").fetchone()
     if row is None:
-        return Marks()
+        return None
     marks = Marks(*row[:4])
-    return marks if row[4] == _crc(marks) else _counted(connection)
+    return marks if row[4] == _crc(marks) else None
 
 
 def _counted(connection: apsw.Connection) -> Marks:
-    """The marks as the tables tell them."""
+    """The marks as the tables tell them; of a log that was trimmed, the end may be further."""
     start, end, size = connection.execute(
         f"SELECT min(first), max(first + count), sum({SIZE}) FROM entries"
     ).get
     version, acts_from = connection.execute(
         "SELECT max(version + count), max(acts_from) FROM changes"
     ).get
-    end = max(end or 0, acts_from or 0)
+    trimmed = connection.execute("SELECT max(first + count) FROM trimmed_ids").get
+    end = max(end or 0, acts_from or 0, trimmed or 0)
     return Marks(end if start is None else start, end, version or 0, size or 0)
 
 

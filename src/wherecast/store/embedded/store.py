@@ -48,6 +48,7 @@ class EmbeddedStore:
             batches = EmbeddedBatches(directory, database, segments)
             opened.callback(batches.close)
             if role == "owner":
+                log.settle(batches.progress())
                 _refuse_lost_cursors(directory.path, log.registry)
             cursors = EmbeddedCursors(directory)
             opened.callback(cursors.close)

@@ -15,6 +15,7 @@ import pytest
 
 from tests.contract.stores import Body, Place, bodies_in, changes, embedded_place, publications
 from tests.power_cut import recorded_disk
+from tests.unit.store.embedded.filled import fill
 from tests.unit.store.embedded.test_database import SmallDisk
 from wherecast.model.errors import StoreError
 from wherecast.store.embedded.directory import Directory
@@ -168,6 +169,49 @@ class TestDamage:
         if is_emptied:
             (path / "log.db").touch()
         with pytest.raises(StoreError, match=f"run: wherecast store check {path}"):
+            EmbeddedStore(path)
+
+    @pytest.mark.parametrize("keeps_ids", [False, True])
+    @pytest.mark.parametrize("change", ["UPDATE marks SET bytes = 1", "DELETE FROM marks"])
+    def test_no_offset_is_given_out_again_after_all_was_trimmed(
+        self, path: Path, change: str, keeps_ids: bool
+    ) -> None:
+        fill(path)
+        store = EmbeddedStore(path)
+        store.log.trim(store.log.ends())
+        store.close()
+        connection = apsw.Connection(str(path / "log.db"))
+        if not keeps_ids:
+            connection.execute("DELETE FROM trimmed_ids")
+        connection.execute(change)
+        connection.close()
+        for offset in (15, 16):
+            store = EmbeddedStore(path)
+            assert store.log.ends() == Position({0: offset})
+            assert store.log.starts() == Position({0: 15})
+            assert store.log.append(publications([Body(99)]), 0).offsets.tolist() == [offset]
+            store.close()
+
+    def test_ids_that_are_kept_tell_the_end(self, path: Path) -> None:
+        self.filled(path)
+        place = embedded_place(path)
+        place.log.trim(Position({0: 15}))
+        place.close()
+        connection = apsw.Connection(str(path / "log.db"))
+        connection.execute("UPDATE changes SET acts_from = 0")
+        connection.execute("UPDATE marks SET bytes = 1")
+        connection.close()
+        place = embedded_place(path)
+        assert place.log.ends() == Position({0: 15})
+        place.close()
+
+    def test_a_log_that_is_older_than_the_batches_is_refused(
+        self, path: Path, tmp_path: Path
+    ) -> None:
+        fill(path)
+        fill(tmp_path / "shorter", batches=1)
+        os.replace(tmp_path / "shorter" / "log.db", path / "log.db")
+        with pytest.raises(StoreError, match=f"ends at publication 5 .* store check {path}"):
             EmbeddedStore(path)
 
     def test_pages_of_sqlite(self, path: Path) -> None:
