@@ -17,6 +17,7 @@ from wherecast.model import ConfigError, FilterError, Schema, Subscription
 from wherecast.model.names import did_you_mean
 from wherecast.model.values import describe, is_text
 from wherecast.store.contracts import Store
+from wherecast.store.projection import replay
 from wherecast.store.records import CHANGE_KINDS, CHANGES, ChangeKind
 
 NAME_CHARACTERS_MAX = 256
@@ -93,10 +94,12 @@ class Registrar:
         with self._lock:
             if self._store.registry.has_subscriber(subscriber):
                 return False
-            # First, so that a queue of an earlier one of this name is never taken up again.
-            self._store.cursors.write({subscriber: Cursor(self._next_sequence())})
+            is_new = not self._was_lost(subscriber)
+            if is_new:
+                # First, so that a queue of an earlier one of this name is never taken up again.
+                self._store.cursors.write({subscriber: Cursor(self._next_sequence())})
             self._change([Change("subscriber", subscriber=subscriber)], now)
-            return True
+            return is_new
 
     def forget(self, subscriber: str, now: int) -> bool:
         """Ends a subscriber with its subscriptions; False where it is not registered."""
@@ -181,6 +184,17 @@ class Registrar:
                 return False
             self._change([Change("unsubscribe", there.stream, subscriber, id)], now)
             return True
+
+    def _was_lost(self, subscriber: str) -> bool:
+        """Whether a subscriber that the registry does not have is there by the changes.
+
+        Then the registry is damaged, and what its cursor says still holds. Who was forgotten has no
+        cursor, as a rule: so the changes are seldom read.
+        """
+        if self._store.cursors.read(subscriber) is None:
+            return False
+        log = self._store.log
+        return replay(log, log.changes_end()).has_subscriber(subscriber)
 
     def _next_sequence(self) -> int:
         """The sequence that the next publication gets, or an earlier one.

@@ -1,12 +1,16 @@
 """Changes are checked before they are written, and written once."""
 
 from datetime import timedelta
+from pathlib import Path
 
+import apsw
 import pytest
 
 from tests.unit.gateway.feeding import SCHEMA, match, opened, publish, queued
 from wherecast import ConfigError, FilterError, Schema, Subscription
+from wherecast.store.embedded.store import EmbeddedStore
 from wherecast.store.memory.store import MemoryStore
+from wherecast.store.records import Cursor
 
 
 def test_the_same_again_changes_nothing() -> None:
@@ -84,6 +88,41 @@ def test_a_name_that_is_taken_again_gets_nothing_old() -> None:
     publish(store, [6])
     match(store)
     assert queued(store, "ana") == [5]
+
+
+def test_a_name_whose_end_was_cut_short_gets_nothing_old() -> None:
+    """The cursor of a subscriber that was forgotten is still there."""
+    store = MemoryStore()
+    registrar = opened(store)
+    registrar.register("ana", 0)
+    registrar.subscribe(Subscription("s1", "no2 > 0", "ana"), 0)
+    publish(store, [1, 2])
+    match(store)
+    assert registrar.forget("ana", 0)
+    assert store.cursors.read("ana") == Cursor(0)
+    assert registrar.register("ana", 0)
+    assert queued(store, "ana") == []
+
+
+def test_a_subscriber_that_the_registry_lost_keeps_its_queue(tmp_path: Path) -> None:
+    store = EmbeddedStore(tmp_path / "store")
+    registrar = opened(store)
+    registrar.register("ana", 0)
+    registrar.subscribe(Subscription("s1", "no2 > 0", "ana"), 0)
+    publish(store, [1, 2])
+    match(store)
+    store.close()
+    connection = apsw.Connection(str(tmp_path / "store" / "log.db"))
+    connection.execute("UPDATE subscribers SET name = 'anb'")
+    connection.close()
+    store = EmbeddedStore(tmp_path / "store")
+    assert not opened(store).register("ana", 1)
+    assert store.registry.has_subscriber("ana")
+    assert queued(store, "ana") == [0, 1]
+    publish(store, [3])
+    match(store)
+    assert queued(store, "ana") == [0, 1, 2]
+    store.close()
 
 
 def test_with_several_partitions_nothing_new_is_missed() -> None:
