@@ -22,6 +22,8 @@ from wherecast import Publication, Subscription
 from wherecast.client.desk import Desk
 from wherecast.columns.encoded import decode_batch
 from wherecast.store.contracts import Log, Store
+from wherecast.store.embedded.cursors import EmbeddedCursors
+from wherecast.store.embedded.directory import Directory
 from wherecast.workloads import Workload, mixed, stocks
 
 SUBSCRIBERS = 40
@@ -287,7 +289,7 @@ def check_same(given: pa.Table, wanted: pa.Table) -> None:
 
 
 def log_alone(path: Path, target: Path) -> Path:
-    """A copy of a store that was closed, with nothing in it but the log.
+    """A copy of a store that was closed, with nothing in it but the log; nobody has a cursor.
 
     What is in the write-ahead file stays there while workers of Spark still read the log.
     """
@@ -295,4 +297,7 @@ def log_alone(path: Path, target: Path) -> Path:
     for name in ("format", "log.db", "log.db-wal"):
         if (path / name).exists():
             shutil.copy(path / name, target / name)
+    directory = Directory(target)
+    EmbeddedCursors(directory).close()
+    directory.close()
     return target
