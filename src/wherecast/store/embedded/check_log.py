@@ -10,6 +10,7 @@ from wherecast.store.embedded.entry_rows import Damage, ids_of
 from wherecast.store.embedded.log_reading import read_changes, read_entries
 from wherecast.store.embedded.log_tables import Marks, read_marks
 from wherecast.store.embedded.registry import EmbeddedRegistry
+from wherecast.store.embedded.registry_mending import difference
 from wherecast.store.projection import Projection
 
 _PAGE = 1000
@@ -72,36 +73,10 @@ def check_registry(database: Database) -> Iterator[Checked]:
         for entry in read_changes(database, expected.version, version):
             skipped = expected.version - entry.version
             expected.apply(entry.changes.slice(skipped, version - expected.version), entry.at)
-        problem = _difference(registry, expected)
+        problem = difference(registry, expected)
         if problem is None or _version(database) == version:
             yield Checked(_FILE, "", 0, problem)
             return
-
-
-def _difference(registry: EmbeddedRegistry, expected: Projection) -> str | None:
-    """The first thing in which a registry is not what it should be."""
-    if dict(registry.streams()) != dict(expected.streams()):
-        return "the streams of the registry are not what the changes make"
-    if registry.counts() != expected.counts():
-        return f"the registry counts {registry.counts()}, the changes make {expected.counts()}"
-    after = ""
-    while names := expected.subscribers(after, _PAGE):
-        if registry.subscribers(after, _PAGE) != names:
-            return "the subscribers of the registry are not what the changes make"
-        for name in names:
-            if not _same_subscriptions(registry, expected, name):
-                return f"the subscriptions of {name!r} are not what the changes make"
-        after = names[-1]
-    return None
-
-
-def _same_subscriptions(registry: EmbeddedRegistry, expected: Projection, name: str) -> bool:
-    after = ""
-    while page := expected.subscriptions(name, after, _PAGE):
-        if registry.subscriptions(name, after, _PAGE) != page:
-            return False
-        after = page[-1].id
-    return not registry.subscriptions(name, after, 1)
 
 
 def _version(database: Database) -> int:

@@ -25,6 +25,7 @@ from wherecast.store.embedded.log_tables import (
 from wherecast.store.embedded.log_transaction import Append, Change, LogTransaction, recent_ids
 from wherecast.store.embedded.log_trimming import trim_some
 from wherecast.store.embedded.registry import EmbeddedRegistry
+from wherecast.store.embedded.registry_mending import mend_registry
 from wherecast.store.position import Position
 from wherecast.store.publication_ids import hash_ids
 from wherecast.store.recent_ids import IdWindow, RecentIds
@@ -122,7 +123,7 @@ class EmbeddedLog:
                     return
 
     def settle(self, matched: Progress) -> None:
-        """Writes marks that are damaged anew, so that no offset is given out a second time.
+        """Mends marks and registry; no offset is given out a second time after it.
 
         Only what was matched is ever trimmed: so the log ends where its tables end, or where the
         batches end.
@@ -144,6 +145,7 @@ class EmbeddedLog:
             _log.warning("the marks of %s were damaged; it ends at %d", path, marks.end)
             with self._database.transaction() as connection:
                 marks.write(connection)
+        mend_registry(self._database)
 
     def close(self) -> None:
         """Closes the file."""

@@ -3,7 +3,7 @@
 Concurrency: any number of threads and processes; each call sees one state.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -93,7 +93,7 @@ class EmbeddedRegistry:
         """A subscription, if it is there."""
         one = "SELECT stream, filter, at FROM subscriptions WHERE subscriber = ? AND id = ?"
         found = self._all(one, subscriber, id)
-        return subscription_of(subscriber, id, found[0]) if found else None
+        return self._subscription(subscriber, id, found[0]) if found else None
 
     def subscriptions(
         self, subscriber: str, after: str = "", limit: int = 1000
@@ -102,7 +102,7 @@ class EmbeddedRegistry:
         page = """SELECT id, stream, filter, at FROM subscriptions
             WHERE subscriber = ? AND id > ? ORDER BY id LIMIT ?"""
         rows = self._all(page, subscriber, after, limit)
-        return [subscription_of(subscriber, id, (*held,)) for id, *held in rows]
+        return [self._subscription(subscriber, id, held) for id, *held in rows]
 
     def counts(self) -> dict[str, int]:
         """How many `streams`, `subscribers` and `subscriptions` there are."""
@@ -126,4 +126,12 @@ class EmbeddedRegistry:
             return Schema.from_json(text)
         except (WherecastError, ValueError, TypeError, KeyError, AttributeError) as error:
             what = f"the schema of stream {stream} in the registry: {error}"
+            raise damaged(self._database.path, what) from error
+
+    def _subscription(self, subscriber: str, id: str, held: Sequence[Any]) -> Subscription:
+        stream, text, at = held
+        try:
+            return subscription_of(subscriber, id, (stream, text, at))
+        except OverflowError as error:
+            what = f"the time of subscription {id} of {subscriber} in the registry is none"
             raise damaged(self._database.path, what) from error

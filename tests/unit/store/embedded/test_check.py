@@ -11,6 +11,7 @@ import pytest
 
 from tests.contract.feed import Feed, commit_all
 from tests.contract.places import embedded
+from tests.contract.stores import changes
 from tests.unit.store.embedded.filled import add_batch, fill
 from wherecast.model import ConfigError, StoreError
 from wherecast.store.embedded.check import check_store
@@ -74,6 +75,7 @@ def test_nothing_is_wrong_with_a_good_one(path: Path) -> None:
         ("log.db", "DELETE FROM streams", "streams of the registry"),
         ("log.db", "DELETE FROM subscribers WHERE name = 'bo'", "the registry counts"),
         ("log.db", "UPDATE subscribers SET name = 'bot' WHERE name = 'bo'", "subscribers of the"),
+        ("log.db", "UPDATE subscriptions SET at = 1 << 62", "the time of subscription s1"),
         ("log.db", "UPDATE subscriptions SET filter = 'no2 > 4'", "subscriptions of 'ana'"),
     ],
 )
@@ -126,8 +128,9 @@ def test_damaged_text_is_told_and_ends_in_no_other_error(
 
 
 def test_a_damaged_schema_names_the_file(path: Path) -> None:
-    change(path, "log.db", "UPDATE streams SET schema = '{'")
     store = EmbeddedStore(path)
+    change(path, "log.db", "UPDATE streams SET schema = '{'")
+    store.log.change(changes(("subscriber", "", "cy")), at=3)
     with pytest.raises(StoreError, match=r"log\.db is damaged: the schema of stream air"):
         store.registry.streams()
     store.close()

@@ -1,0 +1,81 @@
+"""Whether the tables of the registry are what the changes make, and how they are made anew.
+
+Concurrency: the owner mends before anybody else of its process reads or writes.
+"""
+
+import logging
+
+from wherecast.model import StoreError
+from wherecast.store.embedded.database import Database
+from wherecast.store.embedded.log_reading import read_changes
+from wherecast.store.embedded.log_tables import read_marks
+from wherecast.store.embedded.registry import EmbeddedRegistry, project
+from wherecast.store.projection import Projection
+from wherecast.store.records import ChangeEntry
+
+_CHANGES_MAX = 10_000  # reading more at each start would take too long; the check of a store does
+_PAGE = 1000
+_log = logging.getLogger("wherecast.store")
+
+
+def mend_registry(database: Database) -> None:
+    """Makes the tables anew where they are not what the changes make.
+
+    Where changes are damaged or missing, the tables stay as they are: they may know more.
+    """
+    with database.reading() as connection:
+        version = read_marks(connection).version
+    if version > _CHANGES_MAX:
+        return
+    try:
+        entries = list(read_changes(database, 0, version))
+    except StoreError:
+        return
+    expected = Projection()
+    for entry in entries:
+        if entry.version != expected.version:
+            return
+        expected.apply(entry.changes, entry.at)
+    if expected.version != version:
+        return
+    try:
+        problem = difference(EmbeddedRegistry(database), expected)
+    except StoreError as error:
+        problem = str(error)
+    if problem is not None:
+        _log.warning("%s: %s; it is made anew", database.path, problem)
+        _make_anew(database, entries)
+
+
+def _make_anew(database: Database, entries: list[ChangeEntry]) -> None:
+    with database.transaction() as connection:
+        for table in ("streams", "subscribers", "subscriptions"):
+            connection.execute(f"DELETE FROM {table}")
+        for entry in entries:
+            project(connection, entry.changes, entry.at)
+
+
+def difference(registry: EmbeddedRegistry, expected: Projection) -> str | None:
+    """The first thing in which a registry is not what it should be."""
+    if dict(registry.streams()) != dict(expected.streams()):
+        return "the streams of the registry are not what the changes make"
+    if registry.counts() != expected.counts():
+        return f"the registry counts {registry.counts()}, the changes make {expected.counts()}"
+    after = ""
+    while names := expected.subscribers(after, _PAGE):
+        if registry.subscribers(after, _PAGE) != names:
+            return "the subscribers of the registry are not what the changes make"
+        for name in names:
+            if not _same_subscriptions(registry, expected, name):
+                return f"the subscriptions of {name!r} are not what the changes make"
+        after = names[-1]
+    return None
+
+
+def _same_subscriptions(registry: EmbeddedRegistry, expected: Projection, name: str) -> bool:
+    after = ""
+    while page := expected.subscriptions(name, after, _PAGE):
+        if registry.subscriptions(name, after, _PAGE) != page:
+            return False
+        after = page[-1].id
+    return not registry.subscriptions(name, after, 1)
