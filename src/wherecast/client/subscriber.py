@@ -157,7 +157,10 @@ class Subscriber:
 
     @property
     def lost(self) -> int:
-        """How many notifications were removed before they were acknowledged, by a limit."""
+        """How many notifications were removed before they were acknowledged.
+
+        They passed a limit of age or size, or their publications are damaged in the log.
+        """
         self._desk.check()
         return self._desk.courier.figures(self.name).lost
 
@@ -170,12 +173,12 @@ class Subscriber:
     def notifications(self, handed: Sequence[Handed]) -> list[Notification]:
         """What a queue handed out, with its publications.
 
-        One whose publication is damaged in the log is acknowledged and left out.
+        One whose publication is damaged in the log is lost: it is left out, and counted.
         """
         received = self._desk.received([one.sequence for one in handed])
         lost = [one.sequence for one, got in zip(handed, received, strict=True) if got is None]
         if lost:
-            self._desk.courier.ack(self.name, lost)
+            self._desk.courier.lose(self.name, lost)
         return [
             Notification(
                 got.publication,

@@ -9,7 +9,7 @@ read or written.
 """
 
 from collections import Counter, deque
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from threading import Condition, Lock
@@ -194,6 +194,15 @@ class Courier:
         if cursor is not None and cursor.through < start:
             beyond = frozenset(one for one in cursor.beyond if one >= start)
             self._store.cursors.write({name: Cursor(start, beyond, cursor.lost + lost)})
+
+    def lose(self, name: str, sequences: Sequence[int]) -> None:
+        """Takes notifications off a queue that cannot be delivered, and counts them as lost."""
+        with self._lock:
+            self._box(name)
+            loads = self._settle(name, self._queues[name].ack(sequences))
+            loads += self._settle_all(self._queues.trimmed(0, {name: len(sequences)}))
+        self._load_all(loads)
+        self._save(name)
 
     # What comes from subscribers.
 

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import apsw
 import pytest
 
 import wherecast as wc
@@ -469,3 +470,23 @@ def test_a_closed_broker_says_so(open_broker: Open) -> None:
 def test_a_schema_must_be_one(schema: object) -> None:
     with pytest.raises(wc.ConfigError, match="needs a Schema"):
         wc.Broker(schema)  # type: ignore[arg-type]
+
+
+def test_a_publication_that_was_damaged_later_is_counted_as_lost(tmp_path: Path) -> None:
+    with wc.Broker(SCHEMA, data=tmp_path / "store") as broker:
+        ana = broker.subscriber("ana")
+        ana.subscribe("no2 > 0")
+        broker.publisher("p").publish_all([{"no2": 1.0}, {"no2": 2.0}])
+        broker.publisher("p").publish({"no2": 3.0})
+        taken(ana, 3)
+    connection = apsw.Connection(str(tmp_path / "store" / "log.db"))
+    [(data,)] = connection.execute("SELECT attributes FROM entries WHERE first = 0")
+    harmed = bytes(data[:-1]) + bytes([data[-1] ^ 1])
+    connection.execute("UPDATE entries SET attributes = ? WHERE first = 0", (harmed,))
+    connection.close()
+    with wc.Broker(SCHEMA, data=tmp_path / "store") as broker:
+        ana = broker.subscriber("ana")
+        assert [one.publication.attributes for one in taken(ana, 1)] == [{"no2": 3.0}]
+        assert ana.lost == 2
+    with wc.Broker(SCHEMA, data=tmp_path / "store") as broker:
+        assert broker.subscriber("ana").lost == 2
