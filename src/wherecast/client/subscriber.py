@@ -110,9 +110,12 @@ class Subscriber:
         """
         _check_take(most, timeout)
         self._desk.check()
-        handed = self._desk.courier.take(self.name, most, min(timeout, _TIMEOUT_MAX_S))
-        self._desk.raise_failure()
-        return self.notifications(handed)
+        while True:
+            handed = self._desk.courier.take(self.name, most, min(timeout, _TIMEOUT_MAX_S))
+            self._desk.raise_failure()
+            found = self.notifications(handed)
+            if found or not handed:  # else all were lost, and others may follow
+                return found
 
     def ack(self, notification: Notification) -> None:
         """Acknowledges a notification: it is not delivered again."""
