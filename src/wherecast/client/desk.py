@@ -17,12 +17,20 @@ from wherecast.gateway.follower import Follower
 from wherecast.gateway.intake import prepare
 from wherecast.gateway.received import Received, Shelf
 from wherecast.gateway.registrar import DEFAULT_STREAM, Registrar
-from wherecast.model import ConfigError, Problem, Publication, PublicationError, Schema
+from wherecast.model import (
+    ConfigError,
+    Problem,
+    Publication,
+    PublicationError,
+    Schema,
+    StoreError,
+)
 from wherecast.model.values import describe
 from wherecast.pipeline.live.mend import mend
 from wherecast.pipeline.live.poison import culprits
 from wherecast.store.contracts import DamagedSegment, Store
 from wherecast.store.publication_ids import generated_id
+from wherecast.store.records import Publications, Receipt
 
 _ANY = Schema((), open=True)
 
@@ -111,7 +119,7 @@ class Desk:
             problems.setdefault(bad.row, []).append(Problem(bad.code, bad.message, bad.attribute))
         accepted = duplicates = 0
         if len(prepared.rows):
-            receipt = self.store.log.append(prepared.good, now_us())
+            receipt = self._append(prepared.good)
             self._runner.wake()
             accepted = int((receipt.offsets >= 0).sum())
             duplicates = int(receipt.duplicates.sum())
@@ -120,6 +128,19 @@ class Desk:
                 problems[row] = [Problem("conflict", text)]
         errors = tuple((row, PublicationError(found)) for row, found in sorted(problems.items()))
         return Published(accepted, duplicates, errors)
+
+    def _append(self, good: Publications) -> Receipt:
+        try:
+            return self.store.log.append(good, now_us())
+        except StoreError:
+            if self.is_closed:  # meanwhile
+                raise ConfigError("the broker is closed") from None
+            raise
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the broker is closed."""
+        return self._is_closed
 
     def received(self, sequences: Sequence[int]) -> list[Received | None]:
         """The publications of ascending sequences; None for one that is damaged."""

@@ -16,6 +16,7 @@ from wherecast.model import (
     ConfigError,
     FilterError,
     Publication,
+    StoreError,
     Subscription,
 )
 from wherecast.model.values import describe
@@ -232,4 +233,9 @@ class Feed:
         name = self._subscriber.name
         handed = self._desk.courier.sent(name, self._connection, timeout)
         self._desk.raise_failure()
-        return None if handed is None else self._subscriber.notifications(handed)
+        try:
+            return None if handed is None else self._subscriber.notifications(handed)
+        except StoreError:
+            if self._desk.is_closed:  # meanwhile
+                return None
+            raise

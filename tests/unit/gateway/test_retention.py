@@ -144,3 +144,12 @@ def test_who_has_no_cursor_has_acknowledged_nothing(days: Days, name: str) -> No
     days.store.cursors.write({name: Cursor(20)})
     trim_segments(days.store)
     assert days.store.mailboxes.starts_at() == 20
+
+
+def test_a_clock_that_goes_back_takes_nothing_from_a_queue(days: Days) -> None:
+    days.pass_days(9)
+    days.day = 1
+    days.pass_days(2)
+    days.day = 10
+    days.trim(Retention())
+    assert days.taken("ana") == 80

@@ -11,6 +11,7 @@ from wherecast.pipeline.live.attempts import Attempts
 from wherecast.pipeline.live.keeper import Keeper
 from wherecast.pipeline.live.plan import PUBLICATIONS_MAX, Plan, plan
 from wherecast.pipeline.live.stage import Range, match_range
+from wherecast.pipeline.live.times import last_time
 from wherecast.store.contracts import Store
 from wherecast.store.records import Batch, Progress
 
@@ -42,6 +43,7 @@ class InlinePipeline:
         self._clock = clock
         self._find_poison = find_poison
         self._publications_max = publications_max
+        self._at = last_time(store.batches)
         self._epoch = store.batches.begin()
         self.progress = store.batches.progress()  # an earlier one cannot add to it any more
         self._keeper = Keeper(store.log, store.snapshots)
@@ -58,7 +60,8 @@ class InlinePipeline:
         if self._attempts is not None and self._attempts.begin(self.progress.sequence):
             self._look_for_poison(planned)
         known = self._keeper.at(start, planned.changes)
-        now = self._clock()
+        # Never before the last batch, whatever the clock says: ages are looked up by these times.
+        now = self._at = max(self._at, self._clock())
         matched = [
             match_range(
                 part,

@@ -22,6 +22,7 @@ from wherecast.pipeline.live.mend import mend
 from wherecast.pipeline.live.plan import PUBLICATIONS_MAX, plan
 from wherecast.pipeline.live.poison import culprits
 from wherecast.pipeline.live.spark_stage import RESULT_DDL, LiveStage, segment_of
+from wherecast.pipeline.live.times import last_time
 from wherecast.pipeline.live.trimming import trim_segments
 from wherecast.pipeline.session import SparkFailed, gist
 from wherecast.store.contracts import DamagedSegment
@@ -73,6 +74,7 @@ class LivePipeline:
         }
         self._committed = committed
         self._epoch = self.store.batches.begin()
+        self._at = last_time(self.store.batches)
         self._poison: tuple[int, ...] = ()
         spark.dataSource.register(LogSource)
 
@@ -176,7 +178,8 @@ class LivePipeline:
             if not rows:
                 return
             batches = self.store.batches
-            batch = batch_of(rows, batches.progress().position, time.time_ns() // 1000)
+            self._at = max(self._at, time.time_ns() // 1000)
+            batch = batch_of(rows, batches.progress().position, self._at)
             try:
                 progress = batches.commit(batch, self._epoch)
             except (ConflictError, StoreError) as error:
