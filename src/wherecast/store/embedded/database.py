@@ -148,6 +148,9 @@ class Database:
                 self._make(writer)
             else:
                 self._check(writer)
+                # A writer that was killed may have left a transaction in the write-ahead log that
+                # no reader sees, but that the next recovery would bring back. A write ends that.
+                writer.pragma("user_version", self._layout.version)
         except BaseException:
             writer.close(True)
             raise

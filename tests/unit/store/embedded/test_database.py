@@ -1,4 +1,6 @@
 import itertools
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -201,3 +203,45 @@ def test_a_full_disk_heals_by_itself(path: Path, left: int) -> None:
     again = Database(path, LAYOUT, is_writer=True)
     assert numbers(again) == [1, 2]
     again.close()
+
+
+def test_what_a_killed_writer_left_unseen_does_not_come_back(tmp_path: Path) -> None:
+    """A kill between the frames of a commit and the index of the write-ahead log.
+
+    Whoever keeps the file open meanwhile keeps that index, so the commit stays unseen until the
+    last one closes the file, and the next one recovers it.
+    """
+    path = tmp_path / "some.db"
+    layout = Layout(1, "CREATE TABLE t (n INTEGER)")
+    Database(path, layout, is_writer=True).close()
+    code = f"""
+import sys
+from pathlib import Path
+from wherecast.store.embedded.database import Database, Layout
+database = Database(Path({str(path)!r}), Layout(1, ""), is_writer=True)
+for number in (1, 2):
+    with database.transaction() as connection:
+        connection.execute("INSERT INTO t VALUES (?)", (number,))
+    print(number, flush=True)
+    sys.stdin.readline()
+"""
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", code], stdin=pipe, stdout=pipe) as writer:
+        assert writer.stdin is not None
+        assert writer.stdout is not None
+        writer.stdout.readline()
+        reader = apsw.Connection(str(path), apsw.SQLITE_OPEN_READONLY)
+        assert list(reader.execute("SELECT n FROM t")) == [(1,)]
+        index = path.with_name("some.db-shm").read_bytes()[:136]
+        writer.stdin.write(b"\n")
+        writer.stdin.flush()
+        writer.stdout.readline()
+        writer.kill()
+    with path.with_name("some.db-shm").open("r+b") as file:
+        file.write(index)
+    assert list(reader.execute("SELECT n FROM t")) == [(1,)]
+    Database(path, layout, is_writer=True)._writer = None  # killed, too
+    reader.close()
+    last = apsw.Connection(str(path))
+    assert list(last.execute("SELECT n FROM t")) == [(1,)]
+    last.close()
