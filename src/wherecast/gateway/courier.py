@@ -353,9 +353,9 @@ class Courier:
 
     def _load(self, name: str, load: Load) -> None:
         """Reads what a queue asks for, and what it asks for then."""
-        waiting = [(name, load)]
+        waiting = [load]
         while waiting:
-            _, load = waiting.pop()
+            load = waiting.pop()
             try:
                 queued = self._queued(name, load)
             except BaseException:
@@ -368,7 +368,7 @@ class Courier:
                     return
                 sequences, ids = queued.sequences.tolist(), queued.subscription_ids
                 effects = self._queues[name].loaded(load.start, sequences, ids, queued.end)
-                waiting.extend(self._settle(name, effects))
+                waiting.extend(more for _, more in self._settle(name, effects))
                 self._boxes[name].wake()
 
     def _queued(self, name: str, load: Load) -> Queued:
