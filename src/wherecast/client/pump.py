@@ -17,6 +17,7 @@ from wherecast.store.contracts import DamagedSegment, Store
 _RETRY_S = 0.2  # after a full disk, say
 _READ_TRIES = 10
 _MERGE_EVERY = 8  # batches
+_IDLE_S = 0.05  # without work, before segments are merged: whoever took the last ones goes first
 _TRIM_S = 60.0  # how often it is looked for what nobody needs
 
 
@@ -87,14 +88,13 @@ class Pump:
 
     def _wait(self) -> bool:
         """Waits for work; False where it is to end. What is idle meanwhile merges segments."""
+        idle_s = _IDLE_S
         while True:
             with self._changed:
-                if self._has_work or self._is_stopped:
+                if self._changed.wait_for(lambda: self._has_work or self._is_stopped, idle_s):
                     self._has_work = False
                     return not self._is_stopped
-            if not self._merged() and not self._trimmed():
-                with self._changed:
-                    self._changed.wait_for(lambda: self._has_work or self._is_stopped, _TRIM_S)
+            idle_s = 0.0 if self._merged() or self._trimmed() else _TRIM_S
 
     def _match_all(self) -> None:
         """Matches until nothing is new, the disk is full, or it is to end."""

@@ -11,12 +11,10 @@ from datetime import timedelta
 from threading import Lock
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from wherecast.columns.encoded import decode_batch
 from wherecast.columns.schema import is_open_field
-from wherecast.language.vectors import array_of
 from wherecast.model import Publication, Schema
 from wherecast.model.times import EPOCH
 from wherecast.store.contracts import Log
@@ -112,11 +110,13 @@ class Shelf:
     def _received(self, opened: _Opened, offsets: Sequence[int]) -> list[Received]:
         """The publications of one entry at some offsets."""
         entry = opened.entry
-        places = np.array(offsets, np.int64) - entry.first
-        rows = places if entry.rows is None else entry.rows[places]
-        attributes = _attributes(opened.rows.take(array_of(rows)))
+        places = [offset - entry.first for offset in offsets]
+        rows = places if entry.rows is None else entry.rows[places].tolist()
+        attributes = _attributes(opened.rows, rows)
         assert entry.envelopes is not None
-        envelopes = entry.envelopes.take(array_of(places)).to_pylist()
+        envelopes = [
+            [column[place].as_py() for place in places] for column in entry.envelopes.columns
+        ]
         accepted_at = EPOCH + timedelta(microseconds=entry.accepted_at)
         return [
             Received(
@@ -124,22 +124,25 @@ class Shelf:
                 offset,
                 Publication(
                     values,
-                    envelope["id"] or self._name(entry.partition, offset),
-                    envelope["payload"],
-                    envelope["published_at"] or accepted_at,
+                    id or self._name(entry.partition, offset),
+                    payload,
+                    published_at or accepted_at,
                 ),
             )
-            for offset, values, envelope in zip(offsets, attributes, envelopes, strict=True)
+            for offset, values, id, published_at, payload in zip(
+                offsets, attributes, *envelopes, strict=True
+            )
         ]
 
 
-def _attributes(batch: pa.RecordBatch) -> list[dict[str, Any]]:
-    """The values of each row by name; missing ones are left out."""
-    rows: list[dict[str, Any]] = [{} for _ in range(batch.num_rows)]
+def _attributes(batch: pa.RecordBatch, rows: Sequence[int]) -> list[dict[str, Any]]:
+    """The values of some rows by name; missing ones are left out."""
+    found: list[dict[str, Any]] = [{} for _ in rows]
     for field, column in zip(batch.schema, batch.columns, strict=True):
         parts = column.flatten() if is_open_field(field) else [column]
         for part in parts:
-            for row, value in zip(rows, part.to_pylist(), strict=True):
+            for values, row in zip(found, rows, strict=True):
+                value = part[row].as_py()
                 if value is not None:
-                    row[field.name] = value
-    return rows
+                    values[field.name] = value
+    return found

@@ -16,6 +16,8 @@ Hashes = npt.NDArray[np.uint64]
 
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 _MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
+_SHIFTS = (30, 27)
+_WORD = (1 << 64) - 1
 _PLACE = re.compile(r"(0|[1-9][0-9]{0,17})-(0|[1-9][0-9]{0,17})")
 
 
@@ -67,8 +69,19 @@ def hash_ids(ids: pa.Array) -> Hashes:
     return hashes
 
 
+def hash_id(id: bytes) -> int:
+    """The hash of one id, as `hash_ids` gives it."""
+    factor, hash, power = int(_FACTOR), 0, 1
+    for byte in id:
+        power = power * factor & _WORD
+        hash += (byte + 1) * power
+    for shift, mix in zip(_SHIFTS, _MIX, strict=True):
+        hash = ((hash & _WORD) ^ (hash & _WORD) >> shift) * int(mix)
+    return (hash & _WORD) ^ (hash & _WORD) >> 31 or 1
+
+
 def _mixed(hashes: Hashes) -> Hashes:
     """Spreads what differs over all bits."""
-    for shift, factor in zip((30, 27), _MIX, strict=True):
+    for shift, factor in zip(_SHIFTS, _MIX, strict=True):
         hashes = (hashes ^ (hashes >> np.uint64(shift))) * factor
     return hashes ^ (hashes >> np.uint64(31))

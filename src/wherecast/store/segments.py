@@ -7,6 +7,7 @@ sequence, so `offsets` are sequences here; of one partition the two are the same
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ import pyarrow.compute as pc
 from wherecast.store.records import SEGMENT
 
 Ints = npt.NDArray[np.int64]
+_FEW_BYTES = 1_024  # of a segment that is checked row by row
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,6 +104,8 @@ def problem_of(segment: pa.RecordBatch, first: int, end: int) -> str | None:
     """What is wrong with a segment of a range of offsets, if something is."""
     if not segment.schema.equals(SEGMENT):
         return "its columns are not those of a segment"
+    if segment.nbytes <= _FEW_BYTES:
+        return _problem_of_few(segment.to_pylist(), first, end)
     names, ids, offsets, matched = segment.columns
     inner = matched.flatten()
     parts = (*segment.columns, ids.flatten(), offsets.flatten(), inner, inner.flatten())
@@ -121,6 +125,30 @@ def problem_of(segment: pa.RecordBatch, first: int, end: int) -> str | None:
     match_rows = np.repeat(rows, np.diff(_bounds(inner)))
     if np.any(places < 0) or np.any(places >= np.diff(_bounds(ids))[match_rows]):
         return "it names a subscription that it does not have"
+    return None
+
+
+def _problem_of_few(rows: list[dict[str, Any]], first: int, end: int) -> str | None:
+    """The same row by row, which is sooner for a few: numpy and Arrow cost by the call."""
+    before = ""
+    for place, row in enumerate(rows):
+        name, ids, offsets, matched = row.values()
+        if None in (name, ids, offsets, matched) or None in (*ids, *offsets, *matched):
+            return "it has nulls"
+        if place and name <= before:
+            return "its subscribers are not sorted, or not distinct"
+        if len(offsets) != len(matched):
+            return "the lists of a row differ in length"
+        if offsets and not first <= min(offsets) <= max(offsets) < end:
+            return "a publication is out of its range"
+        if any(later <= earlier for earlier, later in pairwise(offsets)):
+            return "the publications of a subscriber are not sorted, or not distinct"
+        places = [place for one in matched for place in one]
+        if None in places:
+            return "it has nulls"
+        if places and not 0 <= min(places) <= max(places) < len(ids):
+            return "it names a subscription that it does not have"
+        before = name
     return None
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wherecast.store.publication_ids import generated_id, hash_ids, parse_generated
+from wherecast.store.publication_ids import generated_id, hash_id, hash_ids, parse_generated
 
 
 def test_what_was_generated_is_parsed() -> None:
@@ -53,4 +53,5 @@ def test_a_hash_is_of_its_id_alone(ids: list[str | None], start: int) -> None:
     assert hash_ids(array.slice(start)).tolist() == whole[start:]
     for id, value in zip(ids, whole, strict=True):
         assert hash_ids(pa.array([id], pa.string())).tolist() == [value]
+        assert id is None or hash_id(id.encode()) == value
         assert (value == 0) == (id is None)

@@ -1,3 +1,6 @@
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -80,15 +83,27 @@ def test_shifting_moves_the_publications(plain: Plain, by: int) -> None:
     assert segments.shift(segment_of(plain), by).equals(segment_of(moved))
 
 
+@contextmanager
+def checked_as(is_many: bool) -> Iterator[None]:
+    """Has segments checked as a whole, or row by row, whatever their size."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(segments, "_FEW_BYTES", -1 if is_many else 1 << 30)
+        yield
+
+
 class TestProblems:
-    @given(plains(5, 25))
-    def test_a_good_one_has_none(self, plain: Plain) -> None:
-        assert segments.problem_of(segment_of(plain), 5, 25) is None
+    @given(plains(5, 25), st.booleans())
+    def test_a_good_one_has_none(self, plain: Plain, is_many: bool) -> None:
+        with checked_as(is_many):
+            assert segments.problem_of(segment_of(plain), 5, 25) is None
 
     @pytest.mark.parametrize(
         ("row", "problem"),
         [
             ({"offsets": [None]}, "nulls"),
+            ({"matched": [None]}, "nulls"),
+            ({"matched": [[None]]}, "nulls"),
+            ({"subscriber": None}, "nulls"),
             ({"offsets": [10]}, "out of its range"),
             ({"offsets": [-1]}, "out of its range"),
             ({"offsets": [2, 2], "matched": [[0], [0]]}, "not sorted"),
@@ -102,9 +117,11 @@ class TestProblems:
     def test_bad_ones_are_told(self, row: dict[str, object], problem: str) -> None:
         good = {"subscription_ids": ["x"], "offsets": [1], "matched": [[0]]}
         rows = [{"subscriber": "a", **good}, {"subscriber": "b", **good, **row}]
-        told = segments.problem_of(pa.RecordBatch.from_pylist(rows, SEGMENT), 0, 10)
-        assert told is not None
-        assert problem in told
+        for is_many in (False, True):
+            with checked_as(is_many):
+                told = segments.problem_of(pa.RecordBatch.from_pylist(rows, SEGMENT), 0, 10)
+            assert told is not None
+            assert problem in told
 
     def test_other_columns_are_told(self) -> None:
         other = pa.RecordBatch.from_pydict({"subscriber": ["a"]})

@@ -60,6 +60,7 @@ class Column:
 
 
 _BITS_PADDING = 16  # bytes, so that 64 bits can be read from any row on
+_FIRST = np.zeros(1, np.int64)
 _ALL_THERE = np.zeros(0, np.uint8)
 
 
@@ -99,6 +100,8 @@ def _column(array: pa.Array) -> Column:
     """The column of an array; that of strings without its values."""
     bits, first = _bits(array)
     if pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
+        if len(array) == 1 and not array.null_count:  # often, and coding it takes longer
+            return Column(_FIRST, bits, first, array.cast(pa.large_string()), _FIRST)
         coded = array.dictionary_encode()
         texts = coded.dictionary.cast(pa.large_string())
         codes = filled(coded.indices, 0).astype(np.int64)

@@ -10,10 +10,16 @@ from wherecast.store.records import Batch
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kept:
-    """A segment and its tier."""
+    """A segment with its tier and its size."""
 
     numbered: Numbered
     tier: int
+    bytes: int
+
+    @staticmethod
+    def of(numbered: Numbered, tier: int) -> "Kept":
+        """A segment of a tier."""
+        return Kept(numbered, tier, numbered.notifications.nbytes)
 
 
 class Committed:
@@ -39,7 +45,7 @@ class Committed:
     ) -> None:
         """Adds a batch."""
         self.records.append(record)
-        self.kept += [Kept(one, 0) for one in segments]
+        self.kept += [Kept.of(one, 0) for one in segments]
         self.end += record[1].count
         for span in spans:
             last = self.spans[-1] if self.spans else None

@@ -45,8 +45,7 @@ class MemoryMailboxes:
         while True:
             with self._lock:
                 kept = self._committed.kept
-                sizes = [one.numbered.notifications.nbytes for one in kept]
-                found = due([one.tier for one in kept], sizes)
+                found = due([one.tier for one in kept], [one.bytes for one in kept])
                 if not found:
                     return 0
                 old = kept[found.begin : found.end]
@@ -54,7 +53,7 @@ class MemoryMailboxes:
             with self._lock:
                 begin = bisect_left(kept, joined.first, key=lambda one: one.numbered.first)
                 if kept[begin : begin + len(old)] == old:
-                    kept[begin : begin + len(old)] = [Kept(joined, found.tier)]
+                    kept[begin : begin + len(old)] = [Kept.of(joined, found.tier)]
                     return len(old) - 1
 
     def replace(self, first: int, end: int, segments: Sequence[Segment]) -> None:
@@ -68,7 +67,7 @@ class MemoryMailboxes:
             old = kept[begin:after]
             if not old or old[0].numbered.first != first or old[-1].numbered.end != end:
                 raise ConflictError(f"sequences {first} to {end - 1} were merged or trimmed since")
-            kept[begin:after] = [Kept(_joined(given), max(one.tier for one in old))]
+            kept[begin:after] = [Kept.of(_joined(given), max(one.tier for one in old))]
 
     def trim(self, before: int) -> None:
         """Removes segments wholly before a sequence, with the records of their batches."""
