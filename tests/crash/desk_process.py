@@ -27,17 +27,16 @@ from tests.crash.world import (
     publication_id,
     script,
 )
-from wherecast.client import pump
 from wherecast.client.desk import Desk
 from wherecast.client.publisher import Publisher
 from wherecast.client.pump import now_us
 from wherecast.client.subscriber import Notification, Subscriber
-from wherecast.gateway import follower
+from wherecast.gateway.retention import Retention
 from wherecast.model import Publication, StoreError
 from wherecast.store.embedded.store import EmbeddedStore
 
 # The verdict reads the whole log, so what everyone has acknowledged stays in it.
-pump._TRIM_S = follower._TRIM_S = 1e9
+_KEPT = Retention(every_s=1e9)
 
 BACKLOG_MAX = 400  # publications that are not matched yet; publishers wait then
 _CALL_MAX = 40  # publications of one call
@@ -57,7 +56,7 @@ class Life:
         self._past = list(read_facts(folder))
         self._ledger = Ledger(file_of(folder, life))
         opened = EmbeddedStore(store, limits=SMALL)
-        self._desk = Desk(opened, SCHEMA, store, runs_pipeline=is_inline)
+        self._desk = Desk(opened, SCHEMA, store, runs_pipeline=is_inline, retention=_KEPT)
         self._desk.check()
         for name in SUBSCRIBERS:
             self._desk.registrar.register(name, now_us())

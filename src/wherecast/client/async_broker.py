@@ -5,16 +5,16 @@ What reads or writes the store runs in a thread; waiting for notifications takes
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from wherecast.client.broker import Broker
-from wherecast.client.desk import Published
 from wherecast.client.publisher import Publisher
 from wherecast.client.subscriber import Notification, Subscriber
+from wherecast.gateway.published import Published
 from wherecast.gateway.registrar import DEFAULT_STREAM
+from wherecast.gateway.woken import Woken
 from wherecast.model import FilterError, Publication, Schema, Subscription
 
 
@@ -86,7 +86,7 @@ class AsyncSubscriber:
     async def take(self, most: int = 1, timeout: float = 0.0) -> list[AsyncNotification]:
         """The oldest notifications that are not acknowledged; waits for the first one."""
         end = asyncio.get_running_loop().time() + timeout
-        woken = _Woken()
+        woken = Woken()
         with self._subscriber.listening(woken.set):
             while True:
                 woken.clear()
@@ -102,7 +102,7 @@ class AsyncSubscriber:
         No more than a thousand are ahead of their acknowledgement. What is not acknowledged when
         the iteration ends is delivered again.
         """
-        woken = _Woken()
+        woken = Woken()
         feed = self._subscriber.feed()
         with self._subscriber.listening(woken.set):
             await asyncio.to_thread(feed.__enter__)
@@ -156,26 +156,6 @@ class AsyncBroker:
     async def close(self) -> None:
         """Ends the broker. A durable one keeps what was published and not acknowledged."""
         await asyncio.to_thread(self._broker.close)
-
-
-class _Woken:
-    """An event of this loop that any thread may set."""
-
-    def __init__(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._event = asyncio.Event()
-
-    def set(self) -> None:
-        with suppress(RuntimeError):  # the loop has ended
-            self._loop.call_soon_threadsafe(self._event.set)
-
-    def clear(self) -> None:
-        self._event.clear()
-
-    async def wait(self, timeout_s: float | None = None) -> None:
-        """Waits until it is set, at most so long."""
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._event.wait(), timeout_s)
 
 
 def _awaited(given: Notification) -> AsyncNotification:

@@ -4,7 +4,6 @@ Concurrency: any number of threads.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from threading import Lock
@@ -14,17 +13,12 @@ import numpy as np
 from wherecast.client.pump import Pump, now_us
 from wherecast.gateway.courier import Courier
 from wherecast.gateway.follower import Follower
-from wherecast.gateway.intake import prepare
+from wherecast.gateway.intake import Prepared, prepare
+from wherecast.gateway.published import Published, published
 from wherecast.gateway.received import Received, Shelf
 from wherecast.gateway.registrar import DEFAULT_STREAM, Registrar
-from wherecast.model import (
-    ConfigError,
-    Problem,
-    Publication,
-    PublicationError,
-    Schema,
-    StoreError,
-)
+from wherecast.gateway.retention import DEFAULT_RETENTION, Retention
+from wherecast.model import ConfigError, Publication, Schema, StoreError
 from wherecast.model.values import describe
 from wherecast.pipeline.live.mend import mend
 from wherecast.pipeline.live.poison import culprits
@@ -35,21 +29,6 @@ from wherecast.store.records import Publications, Receipt
 _ANY = Schema((), open=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Published:
-    """What became of publications.
-
-    Attributes:
-        accepted: how many are in the log; they are durable where the broker is.
-        duplicates: how many were accepted before, by their ids.
-        errors: the places of the others in the call, each with its problems.
-    """
-
-    accepted: int
-    duplicates: int
-    errors: tuple[tuple[int, PublicationError], ...] = ()
-
-
 class Desk:
     """A store with everything that works on it in this process.
 
@@ -58,6 +37,7 @@ class Desk:
         schema: of the default stream, or None for one that is there or open.
         data: the directory of the store, if it has one.
         runs_pipeline: whether this process matches; otherwise another one does.
+        retention: what queues may grow to.
 
     Attributes:
         store: what is kept.
@@ -71,13 +51,14 @@ class Desk:
         schema: Schema | None,
         data: Path | None = None,
         runs_pipeline: bool = True,
+        retention: Retention = DEFAULT_RETENTION,
     ) -> None:
         self.store = store
         self.registrar = Registrar(store)
         if schema is not None or DEFAULT_STREAM not in store.registry.streams():
             self.registrar.define(DEFAULT_STREAM, _ANY if schema is None else schema, now_us())
         self.courier = Courier(store, self._mend)
-        self._runner = _runner(store, self.courier, data, runs_pipeline)
+        self._runner = self._made_runner(data, runs_pipeline, retention)
         identity = store.log.identity
         self._shelf = Shelf(
             store.log,
@@ -113,21 +94,20 @@ class Desk:
             StoreError: they could not be stored; none is.
         """
         self.check()
-        prepared = prepare(given, stream, self.registrar.schema(stream))
-        problems: dict[int, list[Problem]] = {}
-        for bad in prepared.rejected:
-            problems.setdefault(bad.row, []).append(Problem(bad.code, bad.message, bad.attribute))
-        accepted = duplicates = 0
-        if len(prepared.rows):
-            receipt = self._append(prepared.good)
-            self._runner.wake()
-            accepted = int((receipt.offsets >= 0).sum())
-            duplicates = int(receipt.duplicates.sum())
-            for row in prepared.rows[receipt.conflicts].tolist():
-                text = f"id {given[row].id} came before with another body"
-                problems[row] = [Problem("conflict", text)]
-        errors = tuple((row, PublicationError(found)) for row, found in sorted(problems.items()))
-        return Published(accepted, duplicates, errors)
+        return self.accept(prepare(given, stream, self.registrar.schema(stream)))
+
+    def accept(self, prepared: Prepared) -> Published:
+        """Appends publications that were prepared, and has them matched.
+
+        Raises:
+            StoreError: they could not be stored; none is.
+        """
+        self.check()
+        if not len(prepared.rows):
+            return published(prepared, None)
+        receipt = self._append(prepared.good)
+        self._runner.wake()
+        return published(prepared, receipt)
 
     def _append(self, good: Publications) -> Receipt:
         try:
@@ -150,6 +130,10 @@ class Desk:
             for partition in np.unique(partitions).tolist()
         }
         return [next(each[partition]) for partition in partitions.tolist()]
+
+    def published(self, offsets: Sequence[int]) -> list[Received | None]:
+        """The publications at ascending offsets of the first partition; None for a damaged one."""
+        return self._shelf.get(0, offsets)
 
     def queued(self, name: str) -> int:
         """How many stored notifications of a subscriber are not acknowledged."""
@@ -178,14 +162,14 @@ class Desk:
     def _mend(self, first: int, end: int) -> None:
         mend(self.store, first, end, now_us())
 
-
-def _runner(
-    store: Store, courier: Courier, data: Path | None, runs_pipeline: bool
-) -> Pump | Follower:
-    """What brings batches to the queues."""
-    if not runs_pipeline:
-        return Follower(store, courier)
-    return Pump(store, courier, None if data is None else partial(culprits, data))
+    def _made_runner(
+        self, data: Path | None, runs_pipeline: bool, retention: Retention
+    ) -> Pump | Follower:
+        """What brings batches to the queues."""
+        if not runs_pipeline:
+            return Follower(self.store, self.courier, retention)
+        find_poison = None if data is None else partial(culprits, data)
+        return Pump(self.store, self.courier, find_poison, retention)
 
 
 def open_store(data: str | Path | None) -> Store:

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from wherecast.client.desk import Desk, Published
+from wherecast.client.desk import Desk
+from wherecast.gateway.published import Published
 from wherecast.gateway.registrar import DEFAULT_STREAM, checked_name
 from wherecast.model import ConfigError, Publication
 

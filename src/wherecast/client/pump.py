@@ -7,7 +7,7 @@ import time
 from threading import Condition, Thread
 
 from wherecast.gateway.courier import Courier
-from wherecast.gateway.retention import Retention, enforce
+from wherecast.gateway.retention import DEFAULT_RETENTION, Retention, enforce
 from wherecast.model import StoreError, WherecastError
 from wherecast.pipeline.live.inline import FindPoison, InlinePipeline
 from wherecast.pipeline.live.mend import mend
@@ -18,7 +18,6 @@ _RETRY_S = 0.2  # after a full disk, say
 _READ_TRIES = 10
 _MERGE_EVERY = 8  # batches
 _IDLE_S = 0.05  # without work, before segments are merged: whoever took the last ones goes first
-_TRIM_S = 60.0  # how often it is looked for what nobody needs
 
 
 def now_us() -> int:
@@ -34,7 +33,11 @@ class Pump:
     """
 
     def __init__(
-        self, store: Store, courier: Courier, find_poison: FindPoison | None = None
+        self,
+        store: Store,
+        courier: Courier,
+        find_poison: FindPoison | None = None,
+        retention: Retention = DEFAULT_RETENTION,
     ) -> None:
         self.problem: StoreError | None = None
         self._store = store
@@ -44,7 +47,8 @@ class Pump:
         self._has_work = True  # what an earlier life left
         self._batches = 0
         self._unread = 0  # times in a row that the log could not be read
-        self._trim_at = time.monotonic() + _TRIM_S
+        self._retention = retention
+        self._trim_at = time.monotonic() + retention.every_s
         self._is_stopped = False
         self._failure: BaseException | None = None
         self._thread = Thread(target=self._run, name="wherecast-pipeline", daemon=True)
@@ -94,7 +98,8 @@ class Pump:
                 if self._changed.wait_for(lambda: self._has_work or self._is_stopped, idle_s):
                     self._has_work = False
                     return not self._is_stopped
-            idle_s = 0.0 if self._merged() or self._trimmed() else _TRIM_S
+            is_busy = self._merged() or self._trimmed()
+            idle_s = 0.0 if is_busy else max(0.0, self._trim_at - time.monotonic())
 
     def _match_all(self) -> None:
         """Matches until nothing is new, the disk is full, or it is to end."""
@@ -134,10 +139,10 @@ class Pump:
         """Whether it was time to remove what nobody needs, and that is done."""
         if time.monotonic() < self._trim_at:
             return False
-        self._trim_at = time.monotonic() + _TRIM_S
+        self._trim_at = time.monotonic() + self._retention.every_s
         try:
             try:
-                enforce(self._store, self._courier.trim, Retention(), now_us())
+                enforce(self._store, self._courier.trim, self._retention, now_us())
                 trim_segments(self._store)
             except DamagedSegment as damage:
                 mend(self._store, damage.first, damage.end, now_us())

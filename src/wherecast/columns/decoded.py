@@ -24,12 +24,14 @@ class Rejection:
         code: a stable word for programs.
         message: a sentence that names the attribute.
         attribute: the attribute it is about, if it is about one.
+        key: the part of a publication object beside its attributes that it is about, if any.
     """
 
     row: int
     code: str
     message: str
     attribute: str | None = None
+    key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,14 +33,34 @@ from wherecast.model.limits import DEFAULT_LIMITS, Limits
 from wherecast.model.schema import Schema
 from wherecast.model.values import describe
 
+Body = bytes | bytearray | memoryview
+
 _WHITE = b" \t\r\n"
 _DIGITS_MAX = 4_000  # Python refuses to read 4,300; a double has at most 309
 
 
-def decode_json(
-    body: bytes | bytearray | memoryview, schema: Schema, limits: Limits = DEFAULT_LIMITS
-) -> Decoded:
+def decode_json(body: Body, schema: Schema, limits: Limits = DEFAULT_LIMITS) -> Decoded:
     """The record batch of one object or of an array of objects.
+
+    Raises:
+        PublicationError: the body as a whole is not JSON, or neither object nor array.
+    """
+    return decode_rows(read_json(body, limits), schema, limits)
+
+
+def decode_ndjson(body: Body, schema: Schema, limits: Limits = DEFAULT_LIMITS) -> Decoded:
+    """The record batch of one object per line.
+
+    Blank lines are skipped; row numbers count the other lines from 0. A line that is not JSON is
+    a bad row.
+    """
+    return decode_rows(read_ndjson(body, limits), schema, limits)
+
+
+def read_json(body: Body, limits: Limits = DEFAULT_LIMITS) -> list[Any]:
+    """The objects of a body that is one object or an array, not looked into.
+
+    What could not be read, a whole one or a value in it, is `Unreadable`.
 
     Raises:
         PublicationError: the body as a whole is not JSON, or neither object nor array.
@@ -51,7 +71,7 @@ def decode_json(
     except orjson.JSONDecodeError as error:
         if not text.strip(_WHITE):
             raise PublicationError("the body is empty; it needs an object or an array") from None
-        return decode_rows(_piece_by_piece(text, limits, error), schema, limits)
+        return _piece_by_piece(text, limits, error)
     if isinstance(document, dict):
         rows: list[Any] = [document]
     elif isinstance(document, list):
@@ -59,22 +79,13 @@ def decode_json(
     else:
         kind = describe(document)
         raise PublicationError(f"the body is an object or an array of objects, not {kind}")
-    if _repeats_keys(text, rows):
-        rows = _piece_by_piece(text, limits)
-    return decode_rows(rows, schema, limits)
+    return _piece_by_piece(text, limits) if _repeats_keys(text, rows) else rows
 
 
-def decode_ndjson(
-    body: bytes | bytearray | memoryview, schema: Schema, limits: Limits = DEFAULT_LIMITS
-) -> Decoded:
-    """The record batch of one object per line.
-
-    Blank lines are skipped; row numbers count the other lines from 0. A line that is not JSON is
-    a bad row.
-    """
+def read_ndjson(body: Body, limits: Limits = DEFAULT_LIMITS) -> list[Any]:
+    """The objects of a body with one per line, not looked into; `Unreadable` as in `read_json`."""
     lines = [line for line in (raw.strip(_WHITE) for raw in bytes(body).split(b"\n")) if line]
-    rows = _each(lines, lambda number: _line(lines[number], limits))
-    return decode_rows(rows, schema, limits)
+    return _each(lines, lambda number: _line(lines[number], limits))
 
 
 def _repeats_keys(text: bytes, rows: Sequence[Any]) -> bool:

@@ -7,13 +7,12 @@ from threading import Event, Thread
 from time import monotonic, time_ns
 
 from wherecast.gateway.courier import Courier
-from wherecast.gateway.retention import Retention, enforce
+from wherecast.gateway.retention import DEFAULT_RETENTION, Retention, enforce
 from wherecast.model import ConflictError, StoreError, WherecastError
 from wherecast.store.contracts import DamagedSegment, Store
 
 _LOOK_S = 0.5  # how soon it sees that it is to stop
 _RETRY_S = 0.2
-_TRIM_S = 60.0  # how often it is looked for what nobody needs
 
 
 class Follower:
@@ -23,11 +22,14 @@ class Follower:
         problem: why the store could not be read last; it is tried again.
     """
 
-    def __init__(self, store: Store, courier: Courier) -> None:
+    def __init__(
+        self, store: Store, courier: Courier, retention: Retention = DEFAULT_RETENTION
+    ) -> None:
         self.problem: StoreError | None = None
         self._store = store
         self._batches = store.batches
-        self._trim_at = monotonic() + _TRIM_S
+        self._retention = retention
+        self._trim_at = monotonic() + retention.every_s
         self._courier = courier
         self._stopped = Event()
         self._failure: BaseException | None = None
@@ -75,8 +77,8 @@ class Follower:
                 self._courier.follow(reached)
                 sequence = reached
             if monotonic() >= self._trim_at:
-                self._trim_at = monotonic() + _TRIM_S
-                enforce(self._store, self._courier.trim, Retention(), time_ns() // 1000)
+                self._trim_at = monotonic() + self._retention.every_s
+                enforce(self._store, self._courier.trim, self._retention, time_ns() // 1000)
             self.problem = None
         except DamagedSegment as damage:
             self._mend(damage)

@@ -18,15 +18,20 @@ DAY_US = 24 * 3600 * 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """What a queue may grow to.
+    """What a queue may grow to, and how soon that is seen.
 
     Attributes:
         queue_age_us: a notification that is older is lost to its subscriber.
         queue_bytes_max: of the publications in a queue, about; beyond it the oldest are lost.
+        every_s: how often it is looked for what nobody needs.
     """
 
     queue_age_us: int = 7 * DAY_US
     queue_bytes_max: int = 1 << 30
+    every_s: float = 60.0
+
+
+DEFAULT_RETENTION = Retention()
 
 
 def overdue(store: Store, limits: Retention, now: int) -> dict[str, tuple[int, int]]:
