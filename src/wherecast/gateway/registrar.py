@@ -4,10 +4,12 @@ Concurrency: any number of threads; changes are made one after the other.
 """
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from threading import Lock
+from typing import Literal
 
 import pyarrow as pa
 
@@ -17,12 +19,15 @@ from wherecast.model import ConfigError, FilterError, Schema, Subscription
 from wherecast.model.names import did_you_mean
 from wherecast.model.values import describe, is_text
 from wherecast.store.contracts import Store
+from wherecast.store.position import Position
 from wherecast.store.projection import replay
-from wherecast.store.records import CHANGE_KINDS, CHANGES, ChangeKind
+from wherecast.store.records import CHANGE_KINDS, CHANGES, Accepted, ChangeKind
 
 NAME_CHARACTERS_MAX = 256
 DEFAULT_STREAM = "default"
 _PAGE = 10_000
+
+Verdict = Literal["created", "changed", "unchanged"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +56,33 @@ def changes_of(changes: Sequence[Change]) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, schema=CHANGES)
 
 
+@dataclass(frozen=True, slots=True)
+class Subscribed:
+    """What became of a subscription.
+
+    Attributes:
+        filter: as it was read, with its warnings.
+        verdict: whether it is new, another one than before, or the same.
+        acts_from: the publications that it acts on as it is now; None where it is the same.
+    """
+
+    filter: Filter
+    verdict: Verdict
+    acts_from: Position | None = None
+
+
 class Registrar:
     """Changes the registry of a store."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._lock = Lock()
+
+    @contextmanager
+    def changing(self) -> Iterator["Registrar"]:
+        """Nobody else changes the registry meanwhile; `standing` and `change` may be called."""
+        with self._lock:
+            yield self
 
     def schema(self, stream: str) -> Schema:
         """The schema of a stream.
@@ -109,11 +135,8 @@ class Registrar:
             self._change([Change("forget", subscriber=subscriber)], now)
             return True
 
-    def subscribe(self, wanted: Subscription, now: int) -> Filter:
+    def subscribe(self, wanted: Subscription, now: int) -> Subscribed:
         """Adds a subscription, or replaces the one of its id; one that is there stays as it is.
-
-        Returns:
-            The filter, with its warnings.
 
         Raises:
             ConfigError: the stream or the subscriber is unknown, or the id is no name.
@@ -123,11 +146,12 @@ class Registrar:
         refuse_validity(wanted.valid_for)
         read = Filter(wanted.filter, self.schema(wanted.stream))
         with self._lock:
-            self._check_registered(wanted.subscriber)
+            self.check_registered(wanted.subscriber)
             there = self._store.registry.subscription(wanted.subscriber, wanted.id)
-            if there is None or (there.stream, there.filter) != (wanted.stream, wanted.filter):
-                self._change([_subscribe(wanted)], now)
-        return read
+            if there is not None and (there.stream, there.filter) == (wanted.stream, wanted.filter):
+                return Subscribed(read, "unchanged")
+            accepted = self.change(changes_of([_subscribe(wanted)]), now)
+        return Subscribed(read, "created" if there is None else "changed", accepted.acts_from)
 
     def subscribe_all(
         self, subscriber: str, wanted: Iterable[Subscription], now: int
@@ -143,8 +167,8 @@ class Registrar:
             refuse_validity(one.valid_for)
         bad = self._bad_filters(given)
         with self._lock:
-            self._check_registered(subscriber)
-            there = self._standing(subscriber)
+            self.check_registered(subscriber)
+            there = self.standing(subscriber)
             changes = [
                 _subscribe(one)
                 for row, one in enumerate(given)
@@ -154,7 +178,7 @@ class Registrar:
                 self._change(changes, now)
         return [(given[row].id, error) for row, error in sorted(bad.items())]
 
-    def _standing(self, subscriber: str) -> dict[str, tuple[str, str]]:
+    def standing(self, subscriber: str) -> dict[str, tuple[str, str]]:
         """The streams and filters of a subscriber's subscriptions, by id."""
         found: dict[str, tuple[str, str]] = {}
         after = ""
@@ -205,12 +229,21 @@ class Registrar:
         waiting = ends.since(progress.position) if len(ends) == 1 else 0
         return progress.sequence + waiting
 
-    def _check_registered(self, subscriber: str) -> None:
+    def check_registered(self, subscriber: str) -> None:
+        """Refuses a subscriber that is not registered.
+
+        Raises:
+            ConfigError: it is not.
+        """
         if not self._store.registry.has_subscriber(subscriber):
             raise ConfigError(f"subscriber {subscriber} is not registered")
 
+    def change(self, changes: pa.RecordBatch, now: int) -> Accepted:
+        """Writes changes to the log, between the ends of `changing`."""
+        return self._store.log.change(changes, now)
+
     def _change(self, changes: Sequence[Change], now: int) -> None:
-        self._store.log.change(changes_of(changes), now)
+        self.change(changes_of(changes), now)
 
 
 def _subscribe(wanted: Subscription) -> Change:

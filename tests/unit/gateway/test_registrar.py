@@ -31,7 +31,7 @@ def test_a_filter_that_never_matches_is_accepted_with_a_warning() -> None:
     store = MemoryStore()
     registrar = opened(store)
     registrar.register("ana", 0)
-    read = registrar.subscribe(Subscription("s1", "no2 > 5 AND no2 < 3", "ana"), 0)
+    read = registrar.subscribe(Subscription("s1", "no2 > 5 AND no2 < 3", "ana"), 0).filter
     assert read.warnings
     assert store.registry.subscription("ana", "s1") is not None
 
