@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from wherecast.cli import screen
+from wherecast.cli.app_clients import clients
 
 app = typer.Typer(
     help="Content-based publish/subscribe: filters are WHERE clauses.",
@@ -18,6 +19,7 @@ app = typer.Typer(
 
 index = typer.Typer(help="What can be done with the file of an index.", no_args_is_help=True)
 app.add_typer(index, name="index")
+app.add_typer(clients)
 store = typer.Typer(help="What can be done with the directory of a store.", no_args_is_help=True)
 app.add_typer(store, name="store")
 
@@ -156,6 +158,36 @@ def back_up_store(
     from wherecast.cli.store import run_backup
 
     run_backup(directory, target, json)
+
+
+@app.command(epilog="Example: wherecast serve --schema air.toml")
+def serve(  # noqa: PLR0913  # its options
+    config: Annotated[
+        Path | None, typer.Option(help="A TOML file; wherecast.toml where there is one.")
+    ] = None,
+    schema: Annotated[
+        str | None, typer.Option(help=f"{_SCHEMA_HELP} Of the stream default; else it is open.")
+    ] = None,
+    runner: Annotated[
+        str | None, typer.Option(help="Who matches: spark, or inline: the server itself.")
+    ] = None,
+    host: Annotated[str | None, typer.Option(help="An address of the loopback.")] = None,
+    port: Annotated[int | None, typer.Option(help="Where it listens; 0 is any.")] = None,
+    data: Annotated[str | None, typer.Option(help="The directory of its store.")] = None,
+    log_format: Annotated[str | None, typer.Option(help="Of its log: text or json.")] = None,
+) -> None:
+    """Serve publishers and subscribers over HTTP and WebSocket.
+
+    Every option is also a setting of wherecast.toml and of the environment, such as
+    WHERECAST__SERVER__PORT.
+    """
+    from wherecast.cli.serve import ServeOptions, run_serve
+
+    given = {"schema": schema, "runner": runner, "host": host, "port": port}
+    given |= {"data": data, "log_format": log_format}
+    code = run_serve(ServeOptions(config, given))
+    if code:
+        raise typer.Exit(code)
 
 
 @app.command(epilog="Example: wherecast bench language --size 100000")

@@ -52,7 +52,7 @@ def run(arguments: Sequence[str]) -> int:
             told = _usage(error)
             return _told(told, USAGE) if told else USAGE
         if isinstance(error, WherecastError):
-            return _told(str(error), USAGE)
+            return _told(str(error), getattr(error, "exit_code", USAGE))
         first = next(iter(str(error).strip().splitlines()), "no details")[:300]
         kind = "Spark failed" if isinstance(error, SparkFailed) else type(error).__name__
         more = "" if debug else "\n(--debug shows where it happened)"

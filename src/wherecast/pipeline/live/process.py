@@ -21,7 +21,11 @@ _OLDEST = (4, 2)  # the first whose Python sources may limit what a batch reads
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs the pipeline of a directory until it is told to stop; the exit code."""
+    """Runs the pipeline of a directory until it is told to stop.
+
+    Returns:
+        0, or 1 for a failure, or 2 where Spark or the directory cannot be used.
+    """
     parser = argparse.ArgumentParser(prog="wherecast-pipeline", description=__doc__)
     parser.add_argument("directory", type=Path)
     parser.add_argument("--master", default=MASTER)
@@ -44,7 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
             pipeline.run(stop)
     except (WherecastError, SparkFailed) as error:
         print(error, file=sys.stderr, flush=True)
-        return 1
+        return 2 if isinstance(error, ConfigError) else 1
     return 0
 
 

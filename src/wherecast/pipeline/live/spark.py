@@ -39,6 +39,7 @@ _TRIM_S = 60.0  # how often it is looked for what nobody waits for
 _MERGE_S = 0.5  # how often segments are looked at
 RESTARTS_MAX = 3  # of a query that fails at one place
 OPTIONS = {
+    "spark.authenticate": "true",
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
     "spark.sql.streaming.numRecentProgressUpdates": "10",
     # Checkpoints are thrown away with their query, so their checksums are of no use.

@@ -1,0 +1,151 @@
+"""The gateway as a process: `python -m wherecast.cli.gateway_process`, started by a supervisor.
+
+The first line of its standard input has the settings and the descriptor of the socket; each
+further one tells how the pipeline is. It says `ready` on standard output once it serves. It ends on
+SIGTERM, and when its standard input does. The exit code is 2 where its settings cannot work.
+"""
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from threading import Thread, Timer
+from typing import Any
+
+import uvicorn
+
+from wherecast import __version__
+from wherecast.client.desk import Desk, open_store
+from wherecast.gateway.http.app import app_of, context_of
+from wherecast.gateway.http.context import Context
+from wherecast.gateway.http.pipeline_state import PipelineState
+from wherecast.gateway.logs import configure_logs
+from wherecast.gateway.retention import Retention
+from wherecast.gateway.settings import Settings
+from wherecast.gateway.settings_sources import settings_from_json
+from wherecast.model import Schema, WherecastError
+
+_ENDS_WITHIN_S = 12.0  # after its supervisor is gone
+
+
+class _Server(uvicorn.Server):
+    """Leaves signals to this process, and says when it serves."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        print("ready", flush=True)
+
+
+def main() -> int:
+    """Serves until it is told to stop; the exit code."""
+    given = json.loads(sys.stdin.readline())
+    settings = settings_from_json(given["settings"])
+    configure_logs(settings.server.log_format)
+    try:
+        desk = _desk(settings)
+    except WherecastError as error:
+        print(f"wherecast: {error}", file=sys.stderr, flush=True)
+        return 2
+    try:
+        with (
+            socket.socket(fileno=given["socket"]) as listening,
+            asyncio.Runner(loop_factory=_loop_factory()) as runner,
+        ):
+            runner.run(_serve(desk, settings, listening))
+    finally:
+        desk.close()
+    return 0
+
+
+def _desk(settings: Settings) -> Desk:
+    server = settings.server
+    schema = Schema.load(server.schema) if server.schema else None
+    store = open_store(server.data)
+    try:
+        is_inline = server.runner == "inline"
+        desk = Desk(store, schema, Path(server.data), is_inline, _retention(settings))
+        desk.check()
+    except BaseException:
+        store.close()
+        raise
+    return desk
+
+
+def _retention(settings: Settings) -> Retention:
+    given = settings.retention
+    age_us = given.queue_age // timedelta(microseconds=1)
+    return Retention(age_us, given.queue_bytes_max, given.every.total_seconds())
+
+
+async def _serve(desk: Desk, settings: Settings, listening: socket.socket) -> None:
+    inline = settings.server.runner == "inline"
+    state = PipelineState("inline" if inline else "starting")
+    context = context_of(desk, settings, state)
+    server = _Server(_config(context, settings))
+    loop = asyncio.get_running_loop()
+
+    def stop() -> None:
+        context.stopping.set()
+        server.should_exit = True
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop)
+    watching = Thread(target=_listen, args=(state, inline, loop, stop), daemon=True)
+    watching.start()
+    await server.serve([listening])
+    context.threads.close()
+
+
+def _config(context: Context, settings: Settings) -> uvicorn.Config:
+    push = settings.push
+    return uvicorn.Config(
+        app_of(context, __version__),
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        server_header=False,
+        timeout_graceful_shutdown=int(settings.server.stop.total_seconds()) or 1,
+        ws="websockets-sansio",
+        ws_max_size=push.message_bytes_max,
+        ws_ping_interval=push.ping.total_seconds(),
+        ws_ping_timeout=push.ping.total_seconds(),
+        ws_per_message_deflate=False,
+    )
+
+
+def _listen(
+    state: PipelineState, inline: bool, loop: asyncio.AbstractEventLoop, stop: Callable[[], None]
+) -> None:
+    """Hears what the supervisor says, and its end."""
+    for line in sys.stdin:
+        told = json.loads(line)
+        if not inline:
+            state.phase, state.restarts = told["phase"], told["restarts"]
+            state.problem = told["problem"]
+    last = Timer(_ENDS_WITHIN_S, os._exit, (1,))
+    last.daemon = True
+    last.start()
+    loop.call_soon_threadsafe(stop)
+
+
+def _loop_factory() -> Callable[[], Any] | None:
+    try:
+        import uvloop
+    except ImportError:  # where it is not to be had
+        return None
+    factory: Callable[[], Any] = uvloop.new_event_loop
+    return factory
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,112 @@
+"""`wherecast subscribe`: notifications as they come, acknowledged, over any interruption."""
+
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from wherecast.cli.remote import RefusedByServer, Remote, Unreachable, path_of
+
+_WAIT_S = 20
+_AT_ONCE = 100
+_RETRY_FIRST_S, _RETRY_MOST_S = 0.5, 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class SubscribeOptions:
+    """Who subscribes to what.
+
+    Attributes:
+        name: of the subscriber.
+        filter: of the subscription; None receives for those that are there.
+        id: of the subscription.
+        stream: that it listens to.
+        count: ends after so many notifications; None is without end.
+        url: of the server.
+        as_json: whether each is printed as the server sent it.
+    """
+
+    name: str
+    filter: str | None
+    id: str
+    stream: str
+    count: int | None
+    url: str | None
+    as_json: bool
+
+
+def run_subscribe(options: SubscribeOptions) -> None:
+    """Prints notifications and acknowledges each once it is printed.
+
+    Raises:
+        Unreachable: no server answered from the start.
+        RefusedByServer: the server refused the subscription.
+    """
+    remote = Remote(options.url)
+    _set_up(remote, options)
+    left = options.count
+    for found in _received(remote, options):
+        shown = found if left is None else found[:left]
+        for one in shown:
+            print(orjson.dumps(one).decode() if options.as_json else line_of(one), flush=True)
+        ack = {"through": shown[-1]["cursor"]}
+        persisting(remote, "POST", path_of("subscribers", options.name, "ack"), ack)
+        if left is not None:
+            left -= len(shown)
+            if left <= 0:
+                return
+
+
+def _set_up(remote: Remote, options: SubscribeOptions) -> None:
+    remote.call("PUT", path_of("subscribers", options.name))
+    if options.filter is not None:
+        path = path_of("subscribers", options.name, "subscriptions", options.id)
+        wanted = {"filter": options.filter, "stream": options.stream}
+        _, done = remote.call("PUT", path, wanted)
+        for warning in done.get("warnings") or ():
+            print(f"wherecast: {warning}", file=sys.stderr)
+    if not options.as_json:
+        print(f"Waiting for notifications of {options.name}; stop with Ctrl-C.", file=sys.stderr)
+
+
+def _received(remote: Remote, options: SubscribeOptions) -> Iterator[list[dict[str, Any]]]:
+    """What is pulled, without end."""
+    most = _AT_ONCE if options.count is None else min(_AT_ONCE, options.count)
+    path = path_of("subscribers", options.name, "notifications") + f"?max={most}&wait={_WAIT_S}"
+    while True:
+        found = persisting(remote, "GET", path)["notifications"]
+        if found:
+            yield found
+
+
+def persisting(remote: Remote, method: str, path: str, body: Any = None) -> Any:
+    """The answer to a call, which is made again while the server is away."""
+    wait_s = _RETRY_FIRST_S
+    while True:
+        try:
+            return remote.call(method, path, body)[1]
+        except (Unreachable, RefusedByServer) as error:
+            if isinstance(error, RefusedByServer) and error.status != 503:
+                raise
+            print(f"wherecast: {error}; trying again", file=sys.stderr, flush=True)
+            time.sleep(wait_s)
+            wait_s = min(2 * wait_s, _RETRY_MOST_S)
+
+
+def line_of(notification: dict[str, Any]) -> str:
+    """A notification for people."""
+    publication = notification["publication"]
+    values = " ".join(
+        f"{name}={_shown(value)}" for name, value in publication["attributes"].items()
+    )
+    ids = ", ".join(notification.get("subscription_ids", ()))
+    mark = " again" if notification.get("redelivered") else ""
+    tail = f"  ({ids}{mark})" if ids else ""
+    return f"{publication['published_at']}  {values}{tail}"
+
+
+def _shown(value: Any) -> str:
+    return value if isinstance(value, str) else orjson.dumps(value).decode()

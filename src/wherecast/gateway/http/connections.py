@@ -1,0 +1,41 @@
+"""The open push connections: how many, of whom, and what each holds.
+
+Concurrency: of one event loop, but for `is_connected`.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+
+
+class Connections:
+    """The open push connections.
+
+    Attributes:
+        stalled: how many were closed since they took nothing.
+        replaced: how many were closed since another one came.
+    """
+
+    def __init__(self) -> None:
+        self.stalled = self.replaced = 0
+        self._numbers = count(1)
+        self._names: Counter[str] = Counter()
+
+    def __len__(self) -> int:
+        return self._names.total()
+
+    def is_connected(self, name: str) -> bool:
+        """Whether a subscriber has a connection."""
+        return self._names[name] > 0
+
+    @contextmanager
+    def opened(self, name: str) -> Iterator[int]:
+        """The number of a new connection, which is open meanwhile."""
+        self._names[name] += 1
+        try:
+            yield next(self._numbers)
+        finally:
+            self._names[name] -= 1
+            if not self._names[name]:
+                del self._names[name]

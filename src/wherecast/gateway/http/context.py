@@ -1,0 +1,43 @@
+"""What the paths of a server share."""
+
+import asyncio
+from dataclasses import dataclass, field
+from threading import Lock
+
+from wherecast.gateway.http.appended import Appended
+from wherecast.gateway.http.body import Bodies
+from wherecast.gateway.http.connections import Connections
+from wherecast.gateway.http.counters import Counters
+from wherecast.gateway.http.desk import Desk
+from wherecast.gateway.http.pipeline_state import PipelineState
+from wherecast.gateway.http.threads import Threads
+from wherecast.gateway.settings import Settings
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Context:
+    """What the paths of a server share.
+
+    Attributes:
+        desk: what they work on.
+        settings: of the server.
+        threads: where they wait for the disk.
+        bodies: reads requests.
+        counters: what was done so far.
+        pipeline: what is known of the process that matches.
+        stopping: set when the server is about to end: who waits is let go.
+        connections: the open push connections.
+        appended: tells that something was published.
+        naming: held while a subscriber is registered or forgotten.
+    """
+
+    desk: Desk
+    settings: Settings
+    threads: Threads
+    bodies: Bodies
+    counters: Counters
+    pipeline: PipelineState
+    stopping: asyncio.Event
+    connections: Connections = field(default_factory=Connections)
+    appended: Appended = field(default_factory=Appended)
+    naming: Lock = field(default_factory=Lock)

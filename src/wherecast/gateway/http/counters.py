@@ -1,0 +1,80 @@
+"""What the server counts, for Prometheus."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from prometheus_client import CollectorRegistry, Counter
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from wherecast.gateway.published import Published
+
+Figures = Callable[[], Iterable[tuple[str, str, str, float]]]
+"""Gives `gauge` or `counter`, a name, what it is, and its value now."""
+
+
+class Counters:
+    """The counters of a server.
+
+    Attributes:
+        registry: has them all.
+        pulled: notifications.
+        pushed: notifications.
+    """
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self._accepted = self._counter("publications_accepted", "Publications stored.")
+        self._duplicates = self._counter("publications_duplicate", "Publications stored before.")
+        self._rejected = Counter(
+            "wherecast_publications_rejected",
+            "Publications refused, by the first cause of each.",
+            ["cause"],
+            registry=self.registry,
+        )
+        delivered = Counter(
+            "wherecast_notifications_delivered",
+            "Notifications handed to subscribers, those handed again too.",
+            ["way"],
+            registry=self.registry,
+        )
+        self.pulled, self.pushed = delivered.labels("pull"), delivered.labels("push")
+
+    def published(self, done: Published) -> None:
+        """Counts what became of publications."""
+        self._accepted.inc(done.accepted)
+        self._duplicates.inc(done.duplicates)
+        rows: set[int] = set()
+        for bad in done.rejections:
+            if bad.row not in rows:
+                rows.add(bad.row)
+                self._rejected.labels(bad.code).inc()
+
+    def refused(self, code: str) -> None:
+        """Counts a request that was refused as a whole."""
+        self._rejected.labels(code).inc()
+
+    def watch(self, figures: Figures) -> None:
+        """Has figures asked for whenever someone looks."""
+        self.registry.register(_Watched(figures))
+
+    def _counter(self, name: str, text: str) -> Counter:
+        return Counter(f"wherecast_{name}", text, registry=self.registry)
+
+
+class _Watched(Collector):
+    """Figures that others keep."""
+
+    def __init__(self, figures: Figures) -> None:
+        self._figures = figures
+
+    def collect(self) -> Iterator[Metric]:
+        """The figures now."""
+        for kind, name, text, value in self._figures():
+            family = GaugeMetricFamily if kind == "gauge" else CounterMetricFamily
+            metric = family(f"wherecast_{name}", text)
+            metric.add_metric([], value)
+            yield metric
+
+    def describe(self) -> Iterator[Metric]:
+        """Nothing before someone looks."""
+        return iter(())

@@ -1,0 +1,45 @@
+"""What the server needs of the process that it runs in."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from wherecast.gateway.courier import Courier
+from wherecast.gateway.intake import Prepared
+from wherecast.gateway.published import Published
+from wherecast.gateway.received import Received
+from wherecast.gateway.registrar import Registrar
+from wherecast.store.contracts import Store
+
+
+class Desk(Protocol):
+    """A store with everything that works on it in this process.
+
+    Attributes:
+        store: what is kept.
+        registrar: changes streams, subscribers and subscriptions.
+        courier: has the queues.
+    """
+
+    store: Store
+    registrar: Registrar
+    courier: Courier
+
+    def check(self) -> None:
+        """Raises what ended matching or delivery, if something did."""
+        ...
+
+    def accept(self, prepared: Prepared) -> Published:
+        """Appends publications that were prepared, and has them matched."""
+        ...
+
+    def received(self, sequences: Sequence[int]) -> list[Received | None]:
+        """The publications of ascending sequences; None for one that is damaged."""
+        ...
+
+    def published(self, offsets: Sequence[int]) -> list[Received | None]:
+        """The publications at ascending offsets of the first partition; None for a damaged one."""
+        ...
+
+    def queued(self, name: str) -> int:
+        """How many stored notifications of a subscriber are not acknowledged."""
+        ...

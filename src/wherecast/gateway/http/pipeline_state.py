@@ -1,0 +1,29 @@
+"""What is known of the pipeline where it is another process: what its supervisor says.
+
+Concurrency: told by one thread, read by any.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Phase = Literal["starting", "running", "restarting", "inline"]
+
+
+@dataclass(slots=True)
+class PipelineState:
+    """The last that was heard.
+
+    Attributes:
+        phase: where it is; `inline` where this process matches.
+        restarts: how often it was started again.
+        problem: why it ended last.
+    """
+
+    phase: Phase = "starting"
+    restarts: int = 0
+    problem: str = ""
+
+    @property
+    def is_running(self) -> bool:
+        """Whether publications are being matched."""
+        return self.phase in ("running", "inline")

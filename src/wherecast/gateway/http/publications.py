@@ -1,0 +1,103 @@
+"""`POST /v1/streams/{stream}/publications`: accepted means on disk."""
+
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from wherecast.columns import Rejection
+from wherecast.gateway.arrow_bodies import prepare_arrow
+from wherecast.gateway.bodies import prepare_json, prepare_ndjson
+from wherecast.gateway.http import examples, shapes
+from wherecast.gateway.http.answers import Refused, answer, pointer_to
+from wherecast.gateway.http.body import ARROW, JSON, NDJSON, content_type
+from wherecast.gateway.http.context import Context
+from wherecast.gateway.http.known import stream_schema
+from wherecast.gateway.intake import Prepared
+from wherecast.gateway.published import Published
+from wherecast.model import Limits
+
+_TYPES = (JSON, NDJSON, ARROW)
+
+
+def router(context: Context) -> APIRouter:
+    """The paths of publications."""
+    routes = APIRouter(tags=["publications"])
+    limits = context.settings.limits
+
+    @routes.post(
+        "/v1/streams/{stream}/publications",
+        status_code=202,
+        response_model=shapes.Published,
+        responses=shapes.answers(
+            200, 400, 404, 408, 409, 413, 415, 422, 503, same=shapes.Published
+        ),
+        openapi_extra=examples.body(examples.PUBLISH),
+    )
+    async def publish(stream: str, request: Request) -> Response:
+        """Publish one object, an array, an object per line, or an Arrow stream.
+
+        The answer comes when all that is accepted is on disk. Each that is refused has its errors.
+        """
+        kind = content_type(request, _TYPES)
+        async with context.bodies.read(request) as body:
+            done = await context.threads.write(_publish, stream, kind, body)
+        context.counters.published(done)
+        if done.accepted:
+            context.appended.tell()
+        return answered(done)
+
+    def _publish(stream: str, kind: str, body: bytes) -> Published:
+        prepared = _prepared(stream, kind, body)
+        return context.desk.accept(prepared)
+
+    def _prepared(stream: str, kind: str, body: bytes) -> Prepared:
+        schema = stream_schema(context.desk, stream)
+        if not body.strip():
+            raise Refused(400, "malformed", "the body is empty; it needs a publication")
+        if kind == ARROW:
+            return prepare_arrow(body, stream, schema, limits.publications_max, model_limits)
+        prepare = prepare_json if kind == JSON else prepare_ndjson
+        return prepare(body, stream, schema, limits.publications_max, model_limits)
+
+    model_limits = Limits(
+        publication_attributes_max=limits.publication_attributes_max,
+        json_depth_max=limits.json_depth_max,
+        payload_bytes_max=limits.payload_bytes_max,
+    )
+    return routes
+
+
+def answered(done: Published) -> Response:
+    """The answer to a publisher."""
+    rejected = done.rejected
+    document: dict[str, Any] = {
+        "accepted": done.accepted,
+        "rejected": rejected,
+        "duplicates": done.duplicates,
+        "first": done.first,
+        "last": done.last,
+        "errors": [_error(bad) for bad in done.rejections],
+    }
+    status = _status(done, rejected)
+    if status >= 400:
+        document["error"] = {k: v for k, v in document["errors"][0].items() if k != "index"}
+    return answer(document, status)
+
+
+def _status(done: Published, rejected: int) -> int:
+    if done.accepted or (rejected and done.duplicates):
+        return 202
+    if not rejected:
+        return 200 if done.duplicates == 1 else 202
+    is_conflict = rejected == 1 and done.rejections[0].code == "conflict"
+    return 409 if is_conflict else 422
+
+
+def _error(bad: Rejection) -> dict[str, Any]:
+    found: dict[str, Any] = {"index": bad.row, "code": bad.code, "message": bad.message}
+    if bad.attribute is not None:
+        found["pointer"] = pointer_to("attributes", bad.attribute)
+    elif bad.key is not None:
+        found["pointer"] = pointer_to(bad.key)
+    return found

@@ -1,0 +1,195 @@
+"""`WS /v1/subscribers/{name}/push`: notifications as they come, acknowledgements back.
+
+A connection holds what its socket takes and one message more. While that does not move, nothing is
+made for it: what it was handed waits as numbers in its queue, at most `push.in_flight_max` of them.
+One that does not move for `push.stall` is closed; its notifications stay queued.
+"""
+
+import asyncio
+from collections.abc import Coroutine
+from contextlib import suppress
+from typing import Any
+
+import orjson
+from fastapi import APIRouter, WebSocket
+from fastapi.responses import Response
+from starlette.websockets import WebSocketDisconnect, WebSocketState
+
+from wherecast.gateway.http.acknowledgements import acknowledgement_of
+from wherecast.gateway.http.answers import Refused, answer, refused_of
+from wherecast.gateway.http.context import Context
+from wherecast.gateway.http.known import open_queue
+from wherecast.gateway.http.objects import joined, objects_of
+from wherecast.gateway.http.push_options import PushOptions, options_of
+from wherecast.gateway.woken import Woken
+from wherecast.model import WherecastError
+
+REPLACED, STALLED, UNREGISTERED = 4000, 4001, 4002
+_GOING_AWAY, _FAILED = 1001, 1011
+_REASONS = {
+    REPLACED: "another connection of this subscriber was opened",
+    STALLED: "the connection took nothing for too long",
+    UNREGISTERED: "the subscriber was unregistered",
+    _GOING_AWAY: "the server is stopping",
+    _FAILED: "the server failed at this; its log says more",
+}
+
+
+def router(context: Context) -> APIRouter:
+    """The path of push connections."""
+    routes = APIRouter()
+    most = context.settings.push.connections_max
+
+    @routes.websocket("/v1/subscribers/{name}/push")
+    async def push(websocket: WebSocket, name: str) -> None:
+        """Push notifications to a subscriber."""
+        try:
+            options = options_of(websocket.query_params, context.settings.push)
+            if len(context.connections) >= most:
+                text = f"{most} connections are open, the limit push.connections_max"
+                raise Refused(503, "too_many", text)
+            await context.threads.read(open_queue, context.desk, name)
+        except Refused as error:
+            found = {"code": error.code, "message": error.message}
+            await _deny(websocket, answer({"error": found}, error.status))
+            return
+        except WherecastError as error:
+            status, found = refused_of(error)
+            await _deny(websocket, answer({"error": found}, status))
+            return
+        await websocket.accept()
+        with context.connections.opened(name) as number:
+            await _Push(context, websocket, name, number, options).run()
+
+    return routes
+
+
+async def _deny(websocket: WebSocket, response: Response) -> None:
+    with suppress(WebSocketDisconnect, RuntimeError):
+        await websocket.send_denial_response(response)
+
+
+class _Push:
+    """One connection."""
+
+    def __init__(
+        self, context: Context, websocket: WebSocket, name: str, number: int, options: PushOptions
+    ) -> None:
+        self._context = context
+        self._desk = context.desk
+        self._websocket = websocket
+        self._name = name
+        self._number = number
+        self._options = options
+        self._stall_s = context.settings.push.stall.total_seconds()
+
+    async def run(self) -> None:
+        """Sends and receives until either ends."""
+        courier, read = self._desk.courier, self._context.threads.read
+        try:
+            await read(courier.connect, self._name, self._number, self._options.window)
+            code = await _first(self._send(), self._receive(), self._stopping())
+        except (WebSocketDisconnect, RuntimeError):  # gone, perhaps while something was sent
+            code = None
+        except WherecastError:
+            code = _FAILED
+        finally:
+            courier.disconnect(self._name, self._number)
+        await self._close(code)
+
+    async def _send(self) -> int:
+        """Sends what there is; why it ends."""
+        woken = Woken()
+        with self._desk.courier.listening(self._name, woken.set):
+            while True:
+                woken.clear()
+                messages = await self._context.threads.read(self._messages)
+                if messages is None:
+                    return self._ended()
+                for message in messages:
+                    if not await self._sent(message):
+                        self._context.connections.stalled += 1
+                        return STALLED
+                if not messages:
+                    await woken.wait()
+
+    def _messages(self) -> list[str] | None:
+        """What is to be sent now; None where the connection was ended."""
+        handed = self._desk.courier.sent(self._name, self._number, 0.0)
+        if handed is None:
+            return None
+        objects = objects_of(self._desk, self._name, handed)
+        self._context.counters.pushed.inc(len(objects))
+        if self._options.batch is None:
+            return [one.decode() for one in objects]
+        step = self._options.batch
+        return [
+            joined(objects[start : start + step]).decode() for start in range(0, len(objects), step)
+        ]
+
+    async def _sent(self, message: str) -> bool:
+        """Whether a message went out in time."""
+        try:
+            async with asyncio.timeout(self._stall_s):
+                await self._websocket.send_text(message)
+        except TimeoutError:
+            return False
+        return True
+
+    def _ended(self) -> int:
+        """Why the queue has another connection, or none."""
+        if self._context.stopping.is_set():
+            return _GOING_AWAY
+        if not self._desk.store.registry.has_subscriber(self._name):
+            return UNREGISTERED
+        self._context.connections.replaced += 1
+        return REPLACED
+
+    async def _receive(self) -> int:
+        """Takes acknowledgements until the client goes."""
+        while True:
+            message = await self._websocket.receive()
+            if message["type"] == "websocket.disconnect":
+                raise WebSocketDisconnect(message.get("code", 1005))
+            text = message.get("text")
+            given = message.get("bytes", b"") if text is None else text
+            told = await self._acknowledged(given)
+            if told is not None and not await self._sent(orjson.dumps(told).decode()):
+                return STALLED
+
+    async def _acknowledged(self, given: bytes | str) -> dict[str, Any] | None:
+        """What is told to the client about its message, if anything."""
+        try:
+            wanted = acknowledgement_of(given)
+            apply = self._context.threads.write
+            await apply(wanted.apply, self._desk.courier, self._name)
+        except Refused as error:
+            return {"error": {"code": error.code, "message": error.message}}
+        except WherecastError as error:
+            return {"error": refused_of(error)[1]}
+        if not self._options.confirm:
+            return None
+        return {"acknowledged": orjson.loads(given)}
+
+    async def _stopping(self) -> int:
+        await self._context.stopping.wait()
+        return _GOING_AWAY
+
+    async def _close(self, code: int | None) -> None:
+        if code is None or self._websocket.client_state != WebSocketState.CONNECTED:
+            return
+        with suppress(WebSocketDisconnect, RuntimeError, TimeoutError):
+            async with asyncio.timeout(self._stall_s):
+                await self._websocket.close(code, _REASONS[code])
+
+
+async def _first(*coroutines: Coroutine[Any, Any, int]) -> int:
+    """What the first one to end gives, or raises; the others are ended."""
+    tasks = [asyncio.ensure_future(one) for one in coroutines]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        return next(task for task in tasks if task in done).result()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

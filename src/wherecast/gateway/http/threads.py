@@ -1,0 +1,44 @@
+"""Where calls are made that wait for the disk, so that the event loop never does.
+
+Those that write wait for the next transaction, and many share one: so there are many threads for
+them. Those that deliver have others, and are not held up by publishers.
+"""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import ParamSpec, TypeVar
+
+_WRITERS = 32
+_READERS = 8
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Threads:
+    """The threads of a server."""
+
+    def __init__(self) -> None:
+        self._writers = ThreadPoolExecutor(_WRITERS, "wherecast-writer")
+        self._readers = ThreadPoolExecutor(_READERS, "wherecast-reader")
+
+    async def write(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """The result of a call that waits for a transaction."""
+        return await _run(self._writers, call, *args, **kwargs)
+
+    async def read(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """The result of a call that may read the disk."""
+        return await _run(self._readers, call, *args, **kwargs)
+
+    def close(self) -> None:
+        """Ends them; calls that were not begun are dropped."""
+        for pool in (self._writers, self._readers):
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+async def _run(
+    pool: ThreadPoolExecutor, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs
+) -> T:
+    loop = asyncio.get_running_loop()
+    return await loop.run_in_executor(pool, lambda: call(*args, **kwargs))

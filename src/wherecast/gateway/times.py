@@ -1,0 +1,8 @@
+"""The clock of those who accept."""
+
+from time import time_ns
+
+
+def now_us() -> int:
+    """The time, in microseconds since 1970."""
+    return time_ns() // 1000

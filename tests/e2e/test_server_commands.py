@@ -1,0 +1,136 @@
+"""The commands for a running server, as the tutorial shows them."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("fastapi")
+
+from tests.e2e.server import ROOT, Server, serving
+
+PAGE = ROOT / "docs" / "tutorial" / "three-terminals.md"
+GUIDE = ROOT / "docs" / "how-to" / "talk-to-the-server.md"
+
+
+def blocks(page: Path, info: str) -> list[str]:
+    """The text of the blocks that are fenced with some words."""
+    text = page.read_text(encoding="utf-8")
+    return re.findall(rf"^```{re.escape(info)}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    [schema] = blocks(PAGE, "toml air.toml")
+    (tmp_path / "air.toml").write_text(schema)
+    [serve] = blocks(PAGE, "sh serve")
+    _, command, *options = shlex.split(serve)
+    assert command == "serve"
+    with serving(tmp_path, "--runner", "inline", *options) as running:
+        yield running
+
+
+def wherecast(server: Server, line: str, *more: str, code: int = 0) -> str:
+    """What a command prints."""
+    program, *arguments = shlex.split(line)
+    assert program == "wherecast"
+    search = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    url = f"http://127.0.0.1:{server.port}"
+    done = subprocess.run(
+        [sys.executable, "-m", "wherecast", *arguments, *more],
+        env={**os.environ, "PYTHONPATH": search, "WHERECAST_URL": url},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == code, done.stderr
+    return done.stdout + (done.stderr if code else "")
+
+
+def without_times(printed: str) -> str:
+    return re.sub(r"^\d{4}-\S+Z", "…", printed, flags=re.MULTILINE)
+
+
+def test_the_tutorial_works_as_printed(server: Server) -> None:
+    [subscribe], [publish] = blocks(PAGE, "sh subscribe"), blocks(PAGE, "sh publish")
+    # The second terminal, before the first publication: it registers and goes.
+    server.call("PUT", "/v1/subscribers/ana")
+    given = {"filter": shlex.split(subscribe)[3]}
+    server.call("PUT", "/v1/subscribers/ana/subscriptions/cli", given)
+
+    printed = "".join(wherecast(server, line) for line in publish.splitlines())
+    assert [printed] == blocks(PAGE, "text published")
+    received = wherecast(server, subscribe, "--count", "1")
+    assert [without_times(received)] == blocks(PAGE, "text received")
+
+    [later] = blocks(PAGE, "sh later")
+    wherecast(server, later)
+    received = wherecast(server, subscribe, "--count", "1")
+    assert [without_times(received)] == blocks(PAGE, "text later")
+
+    [refused] = blocks(PAGE, "sh refused")
+    assert [wherecast(server, refused, code=2)] == blocks(PAGE, "text refused")
+
+
+def test_the_greeting_names_the_next_commands(server: Server) -> None:
+    first, second, third = server.lines[-3:]
+    assert first.startswith(f"Serving http://127.0.0.1:{server.port} ")
+    subscribe, publish = (line.partition(":")[2].strip() for line in (second, third))
+    server.call("PUT", "/v1/subscribers/ana")
+    _, _, name, filter, *_ = shlex.split(subscribe)
+    path = f"/v1/subscribers/{name}/subscriptions/cli"
+    assert server.call("PUT", path, {"filter": filter})[0] == 201
+    wherecast(server, publish)
+    wherecast(server, subscribe, "--count", "1")
+
+
+def test_files_are_published_and_tailed(server: Server, tmp_path: Path) -> None:
+    lines = tmp_path / "readings.jsonl"
+    lines.write_text('{"no2": 1.5}\n\n{"attributes": {"no2": 2.5}, "id": "x"}\n{"no3": 1}\n')
+    done = json.loads(wherecast(server, f"wherecast publish --json --file {lines}", code=2))
+    assert (done["accepted"], done["rejected"]) == (2, 1)
+    assert done["errors"][0]["index"] == 2
+    document = tmp_path / "more.json"
+    document.write_text('[{"no2": 3.5}]')
+    wherecast(server, f"wherecast publish --file {document}")
+    printed = wherecast(server, "wherecast tail --from-start --count 3 --json")
+    found = [json.loads(line) for line in printed.splitlines()]
+    assert [one["publication"]["attributes"]["no2"] for one in found] == [1.5, 2.5, 3.5]
+
+
+def test_subscriptions_are_listed_and_deleted(server: Server) -> None:
+    server.call("PUT", "/v1/subscribers/ana")
+    server.call("PUT", "/v1/subscribers/ana/subscriptions/s1", {"filter": "no2 > 1"})
+    assert wherecast(server, "wherecast subscriptions list ana") == "s1  default  no2 > 1\n"
+    assert wherecast(server, "wherecast subscriptions delete ana s1") == "Deleted s1 of ana.\n"
+    assert wherecast(server, "wherecast subscriptions list ana --json") == ""
+    told = wherecast(server, "wherecast subscriptions delete ana s1", code=2)
+    assert told == "wherecast: subscriber ana has no subscription s1\n"
+
+
+def test_no_server_is_told_in_a_line(server: Server) -> None:
+    told = wherecast(server, "wherecast publish a=1 --url http://127.0.0.1:1", code=1)
+    assert told == "wherecast: no server answers at http://127.0.0.1:1: connection refused\n"
+
+
+def test_the_guide_to_websockets_works(server: Server, tmp_path: Path) -> None:
+    [script] = blocks(GUIDE, "python listen.py")
+    (tmp_path / "listen.py").write_text(script)
+    server.call("PUT", "/v1/subscribers/ana")
+    server.call("PUT", "/v1/subscribers/ana/subscriptions/s1", {"filter": "no2 > 40"})
+    with subprocess.Popen(
+        [sys.executable, str(tmp_path / "listen.py"), str(server.port)],
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as listening:
+        assert listening.stdout is not None
+        wherecast(server, "wherecast publish no2=45.2")
+        assert listening.stdout.readline() == "{'no2': 45.2}\n"
+        listening.terminate()

@@ -1,0 +1,47 @@
+"""A server whose pipeline runs on Spark: published, matched, pushed; killed and started again."""
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("fastapi")
+pytest.importorskip("pyspark.sql.streaming.datasource", reason="needs PySpark 4.2")
+
+from websockets.sync.client import connect
+
+from tests.e2e.server import Server, serving
+from tests.spark.services import until
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.classic]
+
+
+def publish(server: Server, number: int) -> None:
+    path = "/v1/streams/default/publications"
+    assert server.call("POST", path, {"attributes": {"n": number}})[0] == 202
+
+
+def test_publications_are_matched_by_spark(tmp_path: Path) -> None:
+    with serving(tmp_path, "--runner", "spark") as server:
+        assert server.call("PUT", "/v1/subscribers/ana")[0] == 201
+        path = "/v1/subscribers/ana/subscriptions/s1"
+        assert server.call("PUT", path, {"filter": "n >= 10"})[0] == 201
+        address = f"ws://127.0.0.1:{server.port}/v1/subscribers/ana/push"
+        with connect(address) as socket:
+            publish(server, 5)
+            publish(server, 10)
+            got = json.loads(socket.recv(60))
+            assert got["publication"]["attributes"] == {"n": 10.0}
+            socket.send(json.dumps({"through": got["cursor"]}))
+            pipeline = next(
+                pid for pid, command in server.children().items() if "pipeline" in command
+            )
+            os.kill(pipeline, signal.SIGKILL)
+            publish(server, 11)
+            until("notice", lambda: server.call("GET", "/readyz")[1]["pipeline"]["restarts"] == 1)
+            got = json.loads(socket.recv(120))
+            assert got["publication"]["attributes"] == {"n": 11.0}
+            assert server.call("GET", "/readyz")[1]["ready"] is True
+        assert server.stop() == 0

@@ -1,0 +1,10 @@
+"""Short lives wait longer and longer; a long one begins anew."""
+
+from wherecast.gateway.supervisor.backoff import Backoff
+
+
+def test_it_doubles_up_to_a_limit_and_begins_anew() -> None:
+    backoff = Backoff()
+    assert [backoff.after(1.0) for _ in range(8)] == [0.5, 1, 2, 4, 8, 16, 30, 30]
+    assert backoff.after(61.0) == 0.5
+    assert backoff.after(1.0) == 1.0
