@@ -11,11 +11,13 @@ from typing import Any
 
 from wherecast.client.broker import Broker
 from wherecast.client.publisher import Publisher
-from wherecast.client.subscriber import Notification, Subscriber
+from wherecast.client.subscriber import Notification, Subscriber, check_take
 from wherecast.gateway.published import Published
 from wherecast.gateway.registrar import DEFAULT_STREAM
 from wherecast.gateway.woken import Woken
-from wherecast.model import FilterError, Publication, Schema, Subscription
+from wherecast.model import ConfigError, FilterError, Publication, Schema, Subscription
+from wherecast.model.values import describe
+from wherecast.store.records import DeadLetter
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,7 @@ class AsyncSubscriber:
 
     async def take(self, most: int = 1, timeout: float = 0.0) -> list[AsyncNotification]:
         """The oldest notifications that are not acknowledged; waits for the first one."""
+        check_take(most, timeout)
         end = asyncio.get_running_loop().time() + timeout
         woken = Woken()
         with self._subscriber.listening(woken.set):
@@ -119,10 +122,25 @@ class AsyncSubscriber:
             finally:
                 feed.__exit__()
 
+    async def ack(self, notification: AsyncNotification) -> None:
+        """Acknowledges a notification: it is not delivered again."""
+        await asyncio.to_thread(self._subscriber.ack, _given(notification))
+
     async def ack_through(self, notification: AsyncNotification) -> None:
         """Acknowledges a notification and all that came before it."""
-        given = notification._given
-        await asyncio.to_thread(self._subscriber.ack_through, given)
+        await asyncio.to_thread(self._subscriber.ack_through, _given(notification))
+
+    async def subscriptions(self) -> list[Subscription]:
+        """Its subscriptions by their ids."""
+        return await asyncio.to_thread(lambda: list(self._subscriber.subscriptions))
+
+    async def queued(self) -> int:
+        """How many notifications are not acknowledged."""
+        return await asyncio.to_thread(lambda: self._subscriber.queued)
+
+    async def lost(self) -> int:
+        """How many notifications were removed before they were acknowledged."""
+        return await asyncio.to_thread(lambda: self._subscriber.lost)
 
 
 class AsyncBroker:
@@ -153,9 +171,19 @@ class AsyncBroker:
         """Ends a subscriber with its subscriptions and its queue; False where it is unknown."""
         return await asyncio.to_thread(self._broker.forget, name)
 
+    async def dead_letters(self) -> list[DeadLetter]:
+        """The publications that were accepted but could not be matched, with the reasons."""
+        return await asyncio.to_thread(lambda: list(self._broker.dead_letters()))
+
     async def close(self) -> None:
         """Ends the broker. A durable one keeps what was published and not acknowledged."""
         await asyncio.to_thread(self._broker.close)
+
+
+def _given(notification: object) -> Notification:
+    if not isinstance(notification, AsyncNotification):
+        raise ConfigError(f"a notification is acknowledged, not {describe(notification)}")
+    return notification._given
 
 
 def _awaited(given: Notification) -> AsyncNotification:

@@ -123,8 +123,15 @@ class Desk:
         return self._is_closed
 
     def received(self, sequences: Sequence[int]) -> list[Received | None]:
-        """The publications of ascending sequences; None for one that is damaged."""
-        partitions, offsets = self.courier.locate(np.array(sequences, np.int64))
+        """The publications of ascending sequences; None for one that is damaged or gone."""
+        try:
+            partitions, offsets = self.courier.locate(np.array(sequences, np.int64))
+        except StoreError:
+            start = self.store.mailboxes.starts_at()
+            gone = sum(sequence < start for sequence in sequences)  # trimmed meanwhile
+            if not gone:
+                raise
+            return [None] * gone + self.received(sequences[gone:])
         each = {
             partition: iter(self._shelf.get(partition, offsets[partitions == partition].tolist()))
             for partition in np.unique(partitions).tolist()
@@ -176,6 +183,8 @@ def open_store(data: str | Path | None) -> Store:
     """The store of a directory, or one in memory; what it needs is imported only then."""
     if data is not None and not isinstance(data, str | Path):
         raise ConfigError(f"data is a directory, not {describe(data)}")
+    if "\0" in str(data):
+        raise ConfigError(f"data is a directory, not {describe(data)}: it has a NUL")
     if data is None:
         from wherecast.store.memory.store import MemoryStore
 

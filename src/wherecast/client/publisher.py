@@ -7,6 +7,7 @@ from wherecast.client.desk import Desk
 from wherecast.gateway.published import Published
 from wherecast.gateway.registrar import DEFAULT_STREAM, checked_name
 from wherecast.model import ConfigError, Publication
+from wherecast.model.values import describe
 
 
 class Publisher:
@@ -53,7 +54,12 @@ class Publisher:
         """Accepts many publications in one step, but for those that are refused.
 
         Raises:
+            ConfigError: these are no publications.
             StoreError: they could not be stored; none is.
         """
+        given_one = isinstance(publications, Mapping | Publication | str | bytes)
+        if given_one or not isinstance(publications, Iterable):
+            what = describe(publications)
+            raise ConfigError(f"publish_all takes a list of publications, not {what}")
         given = [one if isinstance(one, Publication) else Publication(one) for one in publications]
         return self._desk.publish(given, stream)

@@ -144,6 +144,7 @@ class Pump:
             try:
                 enforce(self._store, self._courier.trim, self._retention, now_us())
                 trim_segments(self._store)
+                self._courier.release_idle()
             except DamagedSegment as damage:
                 mend(self._store, damage.first, damage.end, now_us())
                 self._trim_at = time.monotonic()

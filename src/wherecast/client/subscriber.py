@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from math import isnan
 
@@ -23,6 +23,7 @@ from wherecast.model.values import describe
 
 _connections = count(1)
 _TIMEOUT_MAX_S = 1e9  # threads cannot wait for ever
+_TAKEN_MAX = 1 << 31
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +63,16 @@ class Subscriber:
     ) -> Subscription:
         """Adds a subscription: it acts on everything that is published after this returns.
 
-        The same id again replaces its filter. Without an id it gets one.
+        The same id again replaces its filter. Without an id it gets one. What is odd about the
+        filter, as that it can never match, is in `warnings` of what is returned.
 
         Raises:
             FilterError: the filter cannot be accepted.
         """
         self._desk.check()
         wanted = Subscription(new_id() if id is None else id, filter, self.name, stream)
-        self._desk.registrar.subscribe(wanted, now_us())
-        return wanted
+        read = self._desk.registrar.subscribe(wanted, now_us()).filter
+        return replace(wanted, warnings=read.warnings)
 
     def subscribe_all(
         self, filters: Mapping[str, str] | Iterable[tuple[str, str]], stream: str = DEFAULT_STREAM
@@ -79,10 +81,13 @@ class Subscriber:
 
         Returns:
             Those with a bad filter, which are left out, each with its error.
+
+        Raises:
+            ConfigError: these are no pairs, or an id is no name.
         """
         self._desk.check()
         pairs = filters.items() if isinstance(filters, Mapping) else filters
-        wanted = [Subscription(id, filter, self.name, stream) for id, filter in pairs]
+        wanted = [Subscription(id, filter, self.name, stream) for id, filter in _checked(pairs)]
         return self._desk.registrar.subscribe_all(self.name, wanted, now_us())
 
     def unsubscribe(self, id: str) -> bool:
@@ -109,10 +114,12 @@ class Subscriber:
             most: how many at most.
             timeout: how long to wait, in seconds.
         """
-        _check_take(most, timeout)
+        check_take(most, timeout)
         self._desk.check()
         while True:
-            handed = self._desk.courier.take(self.name, most, min(timeout, _TIMEOUT_MAX_S))
+            handed = self._desk.courier.take(
+                self.name, min(most, _TAKEN_MAX), min(timeout, _TIMEOUT_MAX_S)
+            )
             self._desk.raise_failure()
             found = self.notifications(handed)
             if found or not handed:  # else all were lost, and others may follow
@@ -197,7 +204,21 @@ class Subscriber:
         ]
 
 
-def _check_take(most: object, timeout: object) -> None:
+def _checked(pairs: object) -> Iterator[tuple[str, str]]:
+    """Pairs of id and filter; whether these are texts is seen later."""
+    for pair in pairs if isinstance(pairs, Iterable) else [pairs]:
+        if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
+            what = describe(pair)
+            raise ConfigError(f"subscribe_all takes pairs of id and filter, not {what}")
+        yield pair[0], pair[1]
+
+
+def check_take(most: object, timeout: object) -> None:
+    """Refuses what cannot be taken.
+
+    Raises:
+        ConfigError: the number is none, or the time.
+    """
     if not isinstance(most, int) or most < 1:
         raise ConfigError(f"take a whole number of notifications, at least 1, not {most}")
     if not isinstance(timeout, int | float) or isnan(timeout):

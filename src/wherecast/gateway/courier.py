@@ -52,6 +52,7 @@ class _Box:
         saved: how many of them are stored.
         saving: held by the thread that stores the cursor.
         listeners: called whenever those that wait are woken.
+        is_used: whether something was taken since idle queues were released last.
     """
 
     changed: Condition
@@ -60,6 +61,7 @@ class _Box:
     saved: int = 0
     saving: Lock = field(default_factory=Lock)
     listeners: list[Callable[[], None]] = field(default_factory=list)
+    is_used: bool = True
 
     def wake(self) -> None:
         """Wakes whoever waits; the lock is held."""
@@ -195,12 +197,26 @@ class Courier:
             beyond = frozenset(one for one in cursor.beyond if one >= start)
             self._store.cursors.write({name: Cursor(start, beyond, cursor.lost + lost)})
 
+    def release_idle(self) -> None:
+        """Gives back what queues hold in memory that nobody used since the last call."""
+        with self._lock:
+            for name, box in self._boxes.items():
+                if not box.is_used and name not in self._waiting:
+                    self._queues[name].release()
+                box.is_used = False
+
     def lose(self, name: str, sequences: Sequence[int]) -> None:
-        """Takes notifications off a queue that cannot be delivered, and counts them as lost."""
+        """Takes notifications off a queue that cannot be delivered, and counts them as lost.
+
+        Those that are not in it any more, as they were trimmed or acknowledged meanwhile, are not
+        counted.
+        """
         with self._lock:
             self._box(name)
+            before = self._queues[name].figures.acknowledged
             loads = self._settle(name, self._queues[name].ack(sequences))
-            loads += self._settle_all(self._queues.trimmed(0, {name: len(sequences)}))
+            lost = self._queues[name].figures.acknowledged - before
+            loads += self._settle_all(self._queues.trimmed(0, {name: lost}))
         self._load_all(loads)
         self._save(name)
 
@@ -216,6 +232,7 @@ class Courier:
                 box = self._boxes.get(name)
                 if box is None:
                     return ()
+                box.is_used = True
                 found = self._queues[name].take(most)
                 if not isinstance(found, Load):
                     left = end - monotonic()

@@ -79,6 +79,7 @@ class Follower:
             if monotonic() >= self._trim_at:
                 self._trim_at = monotonic() + self._retention.every_s
                 enforce(self._store, self._courier.trim, self._retention, time_ns() // 1000)
+                self._courier.release_idle()
             self.problem = None
         except DamagedSegment as damage:
             self._mend(damage)

@@ -3,7 +3,7 @@
 Concurrency: any number of threads; what two threads need at once may be read twice.
 """
 
-from bisect import bisect_right, insort
+from bisect import bisect_left, bisect_right, insort
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,9 @@ from wherecast.model.times import EPOCH
 from wherecast.store.contracts import Log
 from wherecast.store.records import Entry
 
-_ENTRIES_MAX = 64  # kept; a subscriber reads what was published a moment ago
+# Kept: a subscriber reads what was published a moment ago.
+_ENTRIES_MAX = 1_024
+_BYTES_MAX = 64 << 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,8 +32,17 @@ class _Opened:
     entry: Entry
     rows: pa.RecordBatch
 
+    @property
+    def end(self) -> int:
+        return self.entry.first + self.entry.count
+
+    @property
+    def bytes(self) -> int:
+        envelopes = 0 if self.entry.envelopes is None else self.entry.envelopes.nbytes
+        return len(self.entry.attributes) + envelopes
+
     def covers(self, offset: int) -> bool:
-        return self.entry.first <= offset < self.entry.first + self.entry.count
+        return self.entry.first <= offset < self.end
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +74,7 @@ class Shelf:
         self._name = name
         self._lock = Lock()
         self._kept: OrderedDict[tuple[int, int], _Opened] = OrderedDict()
+        self._bytes = 0
         self._firsts: dict[int, list[int]] = {}
 
     def get(self, partition: int, offsets: Sequence[int]) -> list[Received | None]:
@@ -71,13 +83,13 @@ class Shelf:
         place = 0
         while place < len(offsets):
             opened = self._opened(partition, offsets[place])
-            own = [o for o in offsets[place:] if opened is not None and opened.covers(o)]
-            if opened is None or not own:
+            if opened is None or not opened.covers(offsets[place]):
                 found.append(None)
                 place += 1
             else:
-                found.extend(self._received(opened, own))
-                place += len(own)
+                after = bisect_left(offsets, opened.end, place)
+                found.extend(self._received(opened, offsets[place:after]))
+                place = after
         return found
 
     def _opened(self, partition: int, offset: int) -> _Opened | None:
@@ -101,11 +113,21 @@ class Shelf:
         with self._lock:
             if key not in self._kept:
                 self._kept[key] = opened
+                self._bytes += opened.bytes
                 insort(self._firsts.setdefault(key[0], []), key[1])
-            if len(self._kept) > _ENTRIES_MAX:
-                (partition, first), _ = self._kept.popitem(last=False)
-                self._firsts[partition].remove(first)
+            while len(self._kept) > 1 and self._is_full:
+                self._drop_oldest()
         return opened
+
+    @property
+    def _is_full(self) -> bool:
+        return len(self._kept) > _ENTRIES_MAX or self._bytes > _BYTES_MAX
+
+    def _drop_oldest(self) -> None:
+        (partition, first), opened = self._kept.popitem(last=False)
+        self._bytes -= opened.bytes
+        firsts = self._firsts[partition]
+        del firsts[bisect_left(firsts, first)]
 
     def _received(self, opened: _Opened, offsets: Sequence[int]) -> list[Received]:
         """The publications of one entry at some offsets."""

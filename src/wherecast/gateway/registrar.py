@@ -129,6 +129,7 @@ class Registrar:
 
     def forget(self, subscriber: str, now: int) -> bool:
         """Ends a subscriber with its subscriptions; False where it is not registered."""
+        checked_name("subscriber", subscriber)
         with self._lock:
             if not self._store.registry.has_subscriber(subscriber):
                 return False
@@ -202,6 +203,7 @@ class Registrar:
 
     def unsubscribe(self, subscriber: str, id: str, now: int) -> bool:
         """Ends a subscription; what it queued stays. False where it is not there."""
+        checked_name("subscription id", id)
         with self._lock:
             there = self._store.registry.subscription(subscriber, id)
             if there is None:

@@ -1,6 +1,6 @@
 """A subscription: a filter with an id, on a stream, of a subscriber."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 
@@ -15,6 +15,7 @@ class Subscription:
         stream: the flow it listens to.
         starts_at: when it was accepted.
         valid_for: how long after `starts_at` it acts; None is without end.
+        warnings: what is odd about its filter, where that was just read.
     """
 
     id: str
@@ -23,6 +24,7 @@ class Subscription:
     stream: str = "default"
     starts_at: datetime | None = None
     valid_for: timedelta | None = None
+    warnings: tuple[str, ...] = field(default=(), compare=False)
 
     def is_active(self, now: datetime) -> bool:
         """Whether it acts at a time: from its start on, up to but without its end."""

@@ -4,6 +4,8 @@ import asyncio
 import threading
 from pathlib import Path
 
+import pytest
+
 import wherecast as wc
 
 SCHEMA = wc.Schema.from_dict({"no2": "float"})
@@ -92,3 +94,32 @@ def test_what_was_not_acknowledged_comes_again_after_a_restart(tmp_path: Path) -
 
     asyncio.run(life(0))
     asyncio.run(life(1))
+
+
+def test_it_tells_what_the_plain_one_tells() -> None:
+    async def run() -> None:
+        async with wc.AsyncBroker(SCHEMA) as broker:
+            ana = await broker.subscriber("ana")
+            await ana.subscribe("no2 > 40", id="s1")
+            await (await broker.publisher("p")).publish_all([{"no2": 41.0}, {"no2": 42.0}])
+            first, *_ = await ana.take(2, timeout=LIMIT_S)
+            assert [one.id for one in await ana.subscriptions()] == ["s1"]
+            await ana.ack(first)
+            assert await ana.lost() == 0
+            assert await broker.dead_letters() == []
+
+    asyncio.run(run())
+
+
+def test_misuse_is_told_in_one_line() -> None:
+    async def run() -> None:
+        async with wc.AsyncBroker(SCHEMA) as broker:
+            ana = await broker.subscriber("ana")
+            with pytest.raises(wc.ConfigError, match="number of seconds"):
+                await ana.take(1, timeout=float("nan"))
+            with pytest.raises(wc.ConfigError, match="at least 1"):
+                await ana.take(0)
+            with pytest.raises(wc.ConfigError, match="a notification is acknowledged"):
+                await ana.ack("0")  # type: ignore[arg-type]
+
+    asyncio.run(run())

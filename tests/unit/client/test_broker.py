@@ -1,6 +1,7 @@
 """What a user can see of a broker in this process, in memory and durable alike."""
 
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -490,3 +491,55 @@ def test_a_publication_that_was_damaged_later_is_counted_as_lost(tmp_path: Path)
         assert ana.lost == 2
     with wc.Broker(SCHEMA, data=tmp_path / "store") as broker:
         assert broker.subscriber("ana").lost == 2
+
+
+@pytest.mark.parametrize(
+    "misuse",
+    [
+        lambda broker: broker.publisher("p").publish_all(None),
+        lambda broker: broker.publisher("p").publish_all({"no2": 1.0}),
+        lambda broker: broker.publisher("p").publish_all("no2"),
+        lambda broker: broker.subscriber("ana").subscribe_all(5),
+        lambda broker: broker.subscriber("ana").subscribe_all(["s1"]),
+        lambda broker: broker.subscriber("ana").subscribe_all([(5, "no2 > 1")]),
+        lambda broker: broker.subscriber("ana").unsubscribe([]),
+        lambda broker: broker.forget(7),
+        lambda broker: broker.subscriber("ana").ack("0"),
+        lambda _: wc.Broker(data="a\0b"),
+    ],
+)
+def test_misuse_is_told_in_one_line(misuse: Callable[[wc.Broker], object]) -> None:
+    with wc.Broker(SCHEMA) as broker, pytest.raises(wc.ConfigError) as told:
+        misuse(broker)
+    assert "\n" not in str(told.value)
+
+
+def test_what_is_odd_about_a_filter_is_told(open_broker: Open) -> None:
+    with open_broker() as broker:
+        ana = broker.subscriber("ana")
+        (warning,) = ana.subscribe("no2 > 5 AND no2 < 3").warnings
+        assert "can never match" in warning
+        assert ana.subscribe("no2 > 5").warnings == ()
+
+
+def test_any_number_may_be_taken(open_broker: Open) -> None:
+    with open_broker() as broker:
+        ana = broker.subscriber("ana")
+        ana.subscribe("no2 > 40")
+        broker.publisher("p").publish({"no2": 41.0})
+        assert values(ana.take(10**30, timeout=LIMIT_S)) == [41.0]
+
+
+def test_what_retention_removes_while_it_is_handed_out_is_lost_once(open_broker: Open) -> None:
+    with open_broker() as broker:
+        ana = broker.subscriber("ana")
+        ana.subscribe("no2 > 40")
+        broker.publisher("p").publish_all([{"no2": 41.0}, {"no2": 42.0}])
+        taken(ana, 2)
+        handed = broker._desk.courier.take("ana", 2, LIMIT_S)
+        assert broker._desk.store.batches.wait(1, LIMIT_S)
+        broker._desk.courier.trim("ana", 2, 2)
+        broker._desk.store.mailboxes.trim(2)
+        broker._desk.store.log.trim(broker._desk.store.batches.progress().position)
+        assert len(ana.notifications(handed)) in (0, 2)  # the publications may be at hand
+        assert ana.lost == 2

@@ -80,3 +80,15 @@ def test_what_is_not_there_is_none(offsets: list[int]) -> None:
     append(log, "air", wc.Publication({"no2": 0.0}))
     got = shelf(log).get(0, offsets)
     assert [one is None for one in got] == [offset > 0 for offset in offsets]
+
+
+def test_what_is_kept_at_hand_is_bounded_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    log = MemoryLog(1)
+    for number in range(10):
+        append(log, "air", wc.Publication({"no2": float(number)}, payload=bytes(1_000)))
+    monkeypatch.setattr(module, "_BYTES_MAX", 3_500)
+    kept = shelf(log)
+    assert len(kept.get(0, list(range(10)))) == 10
+    assert kept._bytes <= 3_500
+    assert 1 <= len(kept._kept) <= 3
+    assert kept._bytes == sum(opened.bytes for opened in kept._kept.values())

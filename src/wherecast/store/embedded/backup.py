@@ -57,6 +57,8 @@ def backup_store(path: Path, target: Path) -> Iterator[Copied]:
         ConfigError: the one is no store, or the other cannot be written or is not empty.
         StoreError: the store is damaged in SQLite's own pages, or the disk is full.
     """
+    if path.resolve() in (target.resolve(), *target.resolve().parents):
+        raise ConfigError(f"{target} is in {path}, which is to be copied")
     with ExitStack() as stack:
         directory = Directory(path, "reader")
         stack.callback(directory.close)

@@ -110,3 +110,11 @@ def test_other_targets_are_refused(tmp_path: Path) -> None:
         list(backup_store(tmp_path / "store", tmp_path / "taken" / "file"))
     with pytest.raises(ConfigError, match="is no store"):
         list(backup_store(tmp_path / "taken", tmp_path / "copy"))
+
+
+def test_a_copy_inside_of_what_is_copied_is_refused(tmp_path: Path) -> None:
+    fill(tmp_path / "store")
+    for inside in (tmp_path / "store", tmp_path / "store" / "copy"):
+        with pytest.raises(ConfigError, match="is in"):
+            list(backup_store(tmp_path / "store", inside))
+    assert problems(tmp_path / "store") == []
