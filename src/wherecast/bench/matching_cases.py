@@ -65,6 +65,7 @@ _ALL = (
     Case("stocks", 100_000, 5_000, pairs=2e8),
     Case("sensors", 10_000, 50_000, "lists", pairs=2e8),
     Case("mixed", 10_000, 10_000, None, whole=False),
+    Case("srem", 40_000, 20_000, options=(("hot_sd", 50),)),
 )
 _SCALE_SIZES = (1_000, 10_000, 40_000, 100_000, 300_000, 1_000_000)
 

@@ -9,6 +9,7 @@ from wherecast.workloads.mixed_filters import mixed
 from wherecast.workloads.price_alerts import alerts
 from wherecast.workloads.sensor_readings import sensors
 from wherecast.workloads.sparse_predicates import sparse
+from wherecast.workloads.srem_ranges import srem
 from wherecast.workloads.stock_quotes import stocks
 from wherecast.workloads.workload import MatchRate, Workload
 
@@ -21,6 +22,7 @@ WORKLOADS: Mapping[str, Callable[..., Workload]] = MappingProxyType(
         "stocks": stocks,
         "sensors": sensors,
         "mixed": mixed,
+        "srem": srem,
     }
 )
 
@@ -34,5 +36,6 @@ __all__ = [
     "mixed",
     "sensors",
     "sparse",
+    "srem",
     "stocks",
 ]

@@ -17,6 +17,7 @@ from wherecast.workloads import (
     mixed,
     sensors,
     sparse,
+    srem,
     stocks,
 )
 
@@ -37,7 +38,23 @@ def skewed(seed=1):
     return bluedove(seed, length=40, sd=1000, dimensions=2, skewed=1)
 
 
-EVERY = [bluedove, skewed, alerts, geofence, sparse, stocks, sensors, sensor_files, mixed]
+def hot(seed=1):
+    return srem(seed, hot_sd=50)
+
+
+EVERY = [
+    bluedove,
+    skewed,
+    alerts,
+    geofence,
+    sparse,
+    stocks,
+    sensors,
+    sensor_files,
+    mixed,
+    srem,
+    hot,
+]
 
 
 @pytest.fixture(params=EVERY, ids=lambda make: make.__name__)
@@ -114,7 +131,7 @@ def test_expected_matches_grow_with_the_filters(make):
 
 
 def test_workloads_are_found_by_name():
-    names = ["bluedove", "alerts", "geofence", "sparse", "stocks", "sensors", "mixed"]
+    names = ["bluedove", "alerts", "geofence", "sparse", "stocks", "sensors", "mixed", "srem"]
     assert list(WORKLOADS) == names
     for name, found in WORKLOADS.items():
         assert found(seed=3).name == name
