@@ -6,6 +6,7 @@ from pathlib import Path
 import orjson
 
 from wherecast.cli import screen
+from wherecast.matching import Index
 from wherecast.matching.columnar.check import FileFigures, check_file, file_figures
 
 
@@ -18,7 +19,7 @@ def run_check(path: Path, as_json: bool) -> bool:
     figures = file_figures(path)
     read, damaged = 0, []
     with screen.progress("Checking", lambda _: f"{read:,} of {figures.bytes:,} bytes"):
-        for part in check_file(path):
+        for part in check_file(path, Index.load):
             read += part.nbytes
             if not part.intact:
                 damaged.append(part.name)

@@ -33,14 +33,14 @@ def effective(constraint: Constraint) -> Constraint | None:
         return Constraint(attribute, values=kept) if kept else None
     if attribute.type in ("string", "any"):
         return _trimmed(constraint)
-    low, high = _domain(attribute)
+    low, high = domain(attribute)
     narrowed = intersect(constraint, Constraint(attribute, low=low, high=high))
     if narrowed is None:
         return None
     return _trimmed(narrowed) if attribute.grid is None else _on_grid(narrowed)
 
 
-def _domain(attribute: Attribute) -> tuple[int, int]:
+def domain(attribute: Attribute) -> tuple[int, int]:
     """The keys of the least and the greatest value that a publication can carry."""
     low, high = RANGES[attribute.type]
     grid = attribute.grid
@@ -62,14 +62,14 @@ def _on_grid(constraint: Constraint) -> Constraint | None:
     if constraint.values is not None:
         kept = tuple(v for v in constraint.values if _is_step(attribute, v))
         return replace(constraint, values=kept) if kept else None
-    low, high = _inwards(attribute, constraint.low, 1), _inwards(attribute, constraint.high, -1)
+    low, high = inwards(attribute, constraint.low, 1), inwards(attribute, constraint.high, -1)
     if low is not None and high is not None and low > high:  # type: ignore[operator]
         return None
     kept = tuple(v for v in constraint.excluded if _is_step(attribute, v))
     return _trimmed(replace(constraint, low=low, high=high, excluded=kept))
 
 
-def _inwards(attribute: Attribute, end: Key | None, way: int) -> Key | None:
+def inwards(attribute: Attribute, end: Key | None, way: int) -> Key | None:
     """The end of an interval, moved to the first whole step on its way; no end stays none."""
     place = _place(attribute, end)
     if place is None:

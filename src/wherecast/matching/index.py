@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -13,16 +13,25 @@ from wherecast.columns.decoded import Decoded
 from wherecast.columns.sources import table_of
 from wherecast.language import Filter
 from wherecast.language.vectors import array_of, values_of
+from wherecast.matching.betree.parameters import TreeParameters
 from wherecast.matching.columnar.index import ColumnarIndex
+from wherecast.matching.exact.saved import kind_of
 from wherecast.matching.ids import Ids
 from wherecast.matching.matches import Id, Matches
 from wherecast.matching.scan import ScanIndex
-from wherecast.model import ConfigError, FilterError, Problem, PublicationError, Schema
+from wherecast.model import (
+    ConfigError,
+    FilterError,
+    Problem,
+    PublicationError,
+    Schema,
+    SnapshotError,
+)
 from wherecast.model.names import did_you_mean
 from wherecast.model.values import INT_MAX, INT_MIN, is_text
 
-Kind = Literal["columnar", "scan"]
-KINDS: tuple[Kind, ...] = ("columnar", "scan")
+Kind = Literal["columnar", "betree", "forest", "scan"]
+KINDS: tuple[Kind, ...] = ("columnar", "betree", "forest", "scan")
 _SHOWN_MAX = 3
 
 
@@ -52,25 +61,68 @@ class Engine(Protocol):
         """Figures of this kind of index."""
 
 
-def _engine(kind: str, schema: Schema) -> Engine:
+@runtime_checkable
+class Picture(Protocol):
+    """What a kind of index does that can be drawn."""
+
+    def to_dot(self) -> str:
+        """A picture for Graphviz."""
+
+    def to_svg(self) -> str:
+        """A picture as SVG."""
+
+
+def _engine(kind: str, schema: Schema, parameters: TreeParameters | None) -> Engine:
+    if parameters is not None and kind != "betree":
+        raise ConfigError(f"an index of kind {kind} takes no tree parameters; betree does")
     if kind == "columnar":
         return ColumnarIndex(schema)
+    if kind == "betree":
+        from wherecast.matching.betree.index import BETreeIndex
+
+        return BETreeIndex(schema, parameters)
+    if kind == "forest":
+        from wherecast.matching.forest.index import ForestIndex
+
+        return ForestIndex(schema)
     if kind == "scan":
         return ScanIndex(schema)
     hint = did_you_mean(kind, KINDS) or f"there are {', '.join(KINDS)}"
     raise ConfigError(f"unknown kind of index {kind}; {hint}")
 
 
+def _loaded(path: Path) -> tuple[str, Engine, Schema, type]:
+    """The kind, the engine, the schema and the type of ids of the index in a file."""
+    kind = kind_of(path)
+    if kind == "betree":
+        from wherecast.matching.betree.index import BETreeIndex
+
+        tree, id_type = BETreeIndex.load(path)
+        return kind, tree, tree.schema, id_type
+    if kind == "forest":
+        from wherecast.matching.forest.index import ForestIndex
+
+        forest, id_type = ForestIndex.load(path)
+        return kind, forest, forest.schema, id_type
+    if kind != "columnar":
+        raise SnapshotError(f"{path}: has an index of kind {kind}, which this version cannot read")
+    engine, schema, id_type = ColumnarIndex.load(path)
+    return kind, engine, schema, id_type
+
+
 class Index:
     """Filters by id; `match` gives the ids of those that each publication satisfies.
 
-    Ids are strings or ints, one type per index. Adding an id again replaces its filter.
+    Ids are strings or ints, one type per index. Adding an id again replaces its filter. The kind
+    `betree` takes parameters.
     """
 
-    def __init__(self, schema: Schema, kind: str = "columnar") -> None:
+    def __init__(
+        self, schema: Schema, kind: str = "columnar", parameters: TreeParameters | None = None
+    ) -> None:
         self.schema = schema
         self.kind = kind
-        self._engine = _engine(kind, schema)
+        self._engine = _engine(kind, schema, parameters)
         self._id_type: type | None = None
 
     def __len__(self) -> int:
@@ -145,6 +197,27 @@ class Index:
         """Figures about the index."""
         return {"kind": self.kind, "filters": len(self), **self._engine.stats()}
 
+    def to_dot(self) -> str:
+        """A picture of a small tree, of kind `betree` or `forest`, for Graphviz.
+
+        Raises:
+            ConfigError: the index is no tree, or too large.
+        """
+        return self._tree().to_dot()
+
+    def to_svg(self) -> str:
+        """A picture of a small tree, of kind `betree` or `forest`, as SVG.
+
+        Raises:
+            ConfigError: the index is no tree, or too large.
+        """
+        return self._tree().to_svg()
+
+    def _tree(self) -> Picture:
+        if not isinstance(self._engine, Picture):
+            raise ConfigError(f"an index of kind {self.kind} has no picture; betree and forest do")
+        return self._engine
+
     def explain_plan(self) -> str:
         """How the index is laid out, in lines of text."""
         if isinstance(self._engine, ColumnarIndex):
@@ -158,20 +231,22 @@ class Index:
             ConfigError: this kind of index has no file.
             SnapshotError: the file cannot be written.
         """
-        if not isinstance(self._engine, ColumnarIndex):
+        save = getattr(self._engine, "save", None)
+        if save is None:
             raise ConfigError(f"an index of kind {self.kind} cannot be saved; columnar can")
-        return self._engine.save(Path(path))
+        content: str = save(Path(path))
+        return content
 
     @classmethod
     def load(cls, path: str | Path) -> "Index":
-        """The index in a file. The file is mapped, not read, and must stay as it is.
+        """The index in a file. One of kind `columnar` is mapped, not read, and must stay as it is.
 
         Raises:
             SnapshotError: it is missing, damaged, or of a newer format.
         """
-        engine, schema, id_type = ColumnarIndex.load(Path(path))
+        kind, engine, schema, id_type = _loaded(Path(path))
         made = cls.__new__(cls)
-        made.schema, made.kind, made._engine = schema, "columnar", engine
+        made.schema, made.kind, made._engine = schema, kind, engine
         made._id_type = id_type if len(engine) else None
         return made
 

@@ -11,6 +11,7 @@ import pytest
 from wherecast import Index, Schema
 from wherecast.cli.entry import run
 from wherecast.matching.columnar.file import FORMAT, MAGIC, map_file, write_file
+from wherecast.model import SnapshotError
 
 
 @pytest.fixture
@@ -141,3 +142,35 @@ def test_arrays_that_are_not_those_of_an_index(
 
     assert run(["index", "check", str(saved)]) == 2
     assert "its arrays are not those of an index" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", ["betree", "forest"])
+def test_the_file_of_a_tree(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    index = Index(Schema.from_dict({"a": "float"}), kind)
+    index.add_all({n: f"a > {n}" for n in range(40)})
+    index.save(tmp_path / "tree.index")
+    assert run(["index", "check", "--json", str(tmp_path / "tree.index")]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert (report["filters"], report["intact"]) == (40, True)
+
+    flip(tmp_path / "tree.index", place_of(tmp_path / "tree.index", "texts.data"))
+
+    assert run(["index", "check", str(tmp_path / "tree.index")]) == 1
+    assert capsys.readouterr().out.splitlines()[-1] == "Damaged: texts.data"
+    with pytest.raises(SnapshotError, match=r"is damaged in texts\.data"):
+        Index.load(tmp_path / "tree.index")
+
+
+def test_the_file_of_a_tree_that_is_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    index = Index(Schema.from_dict({"a": "float"}), "betree")
+    index.add_all({n: f"a > {n}" for n in range(40)})
+    path = tmp_path / "tree.index"
+    index.save(path)
+    figures, arrays, _ = map_file(path)
+    parents = np.array(arrays["layout.parent"])
+    parents[1] = 5
+    rewrite(path, figures, {**arrays, "layout.parent": parents})
+    assert run(["index", "check", str(path)]) == 2
+    assert "before the node above it" in capsys.readouterr().err

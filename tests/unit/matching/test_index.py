@@ -211,7 +211,7 @@ def test_domains_and_steps_hold_for_publications(kind: str) -> None:
 def test_an_unknown_kind_names_the_nearest() -> None:
     with pytest.raises(ConfigError, match="did you mean scan"):
         Index(SCHEMA, kind="scna")
-    with pytest.raises(ConfigError, match="there are columnar, scan"):
+    with pytest.raises(ConfigError, match="there are columnar, betree, forest, scan"):
         Index(SCHEMA, kind="hash")
 
 

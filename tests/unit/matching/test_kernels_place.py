@@ -96,18 +96,23 @@ def test_the_place_is_named_after_what_made_the_code(
     assert place() != before
 
 
+SOURCES = (
+    "columnar/kernels/matching.py", "columnar/kernels/simd.py", "columnar/kernels/another.py",
+    "columnar/layout.py", "exact/kernels.py", "exact/slots.py", "betree/kernels/growth.py",
+    "betree/layout.py", "forest/kernels.py", "forest/layout.py",
+)  # fmt: skip
+
+
 def test_every_source_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shutil.copytree(Path(places.__file__).parent, tmp_path / "kernels")
-    shutil.copy(Path(layout.__file__), tmp_path)
-    monkeypatch.setattr(
-        places, "files", lambda name: tmp_path / "kernels" if "kernels" in name else tmp_path
-    )
+    matching = Path(layout.__file__).parents[1]
+    shutil.copytree(matching, tmp_path / "matching")
+    monkeypatch.setattr(places, "files", lambda name: tmp_path / "matching")
     seen = {places.source_digest()}
-    for name in ("kernels/matching.py", "kernels/simd.py", "kernels/another.py", "layout.py"):
-        with (tmp_path / name).open("a") as file:
+    for name in SOURCES:
+        with (tmp_path / "matching" / name).open("a") as file:
             file.write("# changed\n")
         seen.add(places.source_digest())
-    assert len(seen) == 5
+    assert len(seen) == len(SOURCES) + 1
 
 
 @pytest.mark.parametrize("kind", ["link", "others", "file"])

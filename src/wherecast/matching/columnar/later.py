@@ -16,7 +16,7 @@ from wherecast.language.evaluate import COMPARISONS, evaluate
 from wherecast.language.expression import Compared
 from wherecast.language.geo import EARTH_RADIUS_METRES, haversine_metres
 from wherecast.language.spans import spans
-from wherecast.language.table import OPERATORS, Kind, PredicateTable
+from wherecast.language.table import OPERATORS, Distances, Kind, PredicateTable
 from wherecast.language.units import compared_units, doubles_of
 from wherecast.matching.columnar.slots import Column
 
@@ -94,10 +94,18 @@ def _patterns(
 def _distances(
     table: PredicateTable, columns: Sequence[Column], publications: Ints, rows: Ints
 ) -> Bools:
-    given = table.distances
-    numbers = table.low[rows]
-    there = np.ones(len(rows), bool)
-    place = np.zeros((2, len(rows)))
+    return distances_hold(table.distances, columns, publications, table.low[rows])
+
+
+def distances_hold(
+    given: Distances, columns: Sequence[Column], publications: Ints, numbers: Ints
+) -> Bools:
+    """Which distances hold on which publications.
+
+    Shapes: publications, numbers int64 [tests]; result bool [tests].
+    """
+    there = np.ones(len(numbers), bool)
+    place = np.zeros((2, len(numbers)))
     for side, slots in enumerate((given.latitudes[numbers], given.longitudes[numbers])):
         for slot in np.unique(slots).tolist():
             mine = np.flatnonzero(slots == slot)
@@ -105,7 +113,7 @@ def _distances(
             place[side, mine] = column.values[publications[mine]]
             there[mine] &= column.has(publications[mine])
     metres = _haversine(place[0], place[1], given.points[numbers])
-    bound, verdicts = given.metres[numbers], np.zeros(len(rows), bool)
+    bound, verdicts = given.metres[numbers], np.zeros(len(numbers), bool)
     for sign, operator in enumerate(OPERATORS):
         mine = given.operators[numbers] == sign
         verdicts[mine] = _compared(operator, metres[mine], bound[mine])
@@ -155,20 +163,19 @@ def _residuals(
     for number in np.unique(numbers).tolist():
         leaf: Compared = table.residuals[number]
         mine = np.flatnonzero(numbers == number)
-        sides: list[Any] = []
-        there = np.ones(len(mine), bool)
-        for attribute in (leaf.left, leaf.right):
-            column = columns[slot_of[attribute]]
-            sides.append(column.values[publications[mine]])
-            there &= column.has(publications[mine])
-        if leaf.left.type == "string":
-            sides = [
-                _texts(columns[slot_of[a]], publications[mine]) for a in (leaf.left, leaf.right)
-            ]
-        else:
-            sides = _comparable(leaf, sides[0], sides[1])
-        verdicts[mine] = _compared(leaf.operator, sides[0], sides[1]) & there
+        pair = columns[slot_of[leaf.left]], columns[slot_of[leaf.right]]
+        verdicts[mine] = residual_holds(leaf, *pair, publications[mine])
     return verdicts
+
+
+def residual_holds(leaf: Compared, left: Column, right: Column, publications: Ints) -> Bools:
+    """Where the comparison of two attributes holds, bool [publications]."""
+    there = left.has(publications) & right.has(publications)
+    if leaf.left.type == "string":
+        sides: list[Any] = [_texts(left, publications), _texts(right, publications)]
+    else:
+        sides = _comparable(leaf, left.values[publications], right.values[publications])
+    return _compared(leaf.operator, sides[0], sides[1]) & there
 
 
 def _comparable(leaf: Compared, left: Any, right: Any) -> list[Any]:

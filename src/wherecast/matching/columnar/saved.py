@@ -92,7 +92,7 @@ def taken_apart(run: Run, schema: Schema) -> tuple[dict[str, Any], Arrays]:
         ("table.patterns", [write(leaf) for leaf in table.patterns]),
         ("table.residuals", [write(leaf) for leaf in table.residuals]),
     ):
-        _put_strings(arrays, name, texts)
+        put_strings(arrays, name, texts)
     for name, predicates in (("plain", snapshot.plain), ("boxed", snapshot.boxed)):
         arrays |= {f"{name}.{f.name}": getattr(predicates, f.name) for f in fields(Predicates)}
     arrays |= {"later.offsets": snapshot.later.offsets, "later.rows": snapshot.later.rows}
@@ -102,7 +102,7 @@ def taken_apart(run: Run, schema: Schema) -> tuple[dict[str, Any], Arrays]:
         arrays |= {f"forest.{name}": getattr(forest, name) for name in _FOREST}
         arrays |= {f"cells.{name}": getattr(forest.quantisers, name) for name in _CELLS}
     if run.ids.is_text:
-        _put_strings(arrays, "ids", run.ids.array)
+        put_strings(arrays, "ids", run.ids.array)
     else:
         arrays["ids"] = values_of(run.ids.array)
     figures = {
@@ -119,12 +119,12 @@ def put_together(figures: dict[str, Any], arrays: Arrays) -> tuple[Run, Schema]:
     """The run and the schema of figures and arrays; large arrays stay where they are."""
     schema = read_back(figures["schema"], figures["open"], figures["unsupported"])
     table = PredicateTable(
-        attributes=tuple(_attribute(schema, name, kind) for name, kind in figures["attributes"]),
+        attributes=tuple(attribute_of(schema, name, kind) for name, kind in figures["attributes"]),
         **{name: arrays[f"table.{name}"] for name in _TABLE},
-        strings=_get_strings(arrays, "table.strings"),
-        patterns=Leaves(_get_strings(arrays, "table.patterns"), schema),  # type: ignore[arg-type]
+        strings=get_strings(arrays, "table.strings"),
+        patterns=Leaves(get_strings(arrays, "table.patterns"), schema),  # type: ignore[arg-type]
         distances=Distances(**_under(arrays, "table.distances.")),
-        residuals=Leaves(_get_strings(arrays, "table.residuals"), schema),  # type: ignore[arg-type]
+        residuals=Leaves(get_strings(arrays, "table.residuals"), schema),  # type: ignore[arg-type]
         rejected=(),
         shapes=0,
     )
@@ -139,11 +139,12 @@ def put_together(figures: dict[str, Any], arrays: Arrays) -> tuple[Run, Schema]:
         else None,
     )
     is_text = figures["ids"] == "string"
-    ids = _get_strings(arrays, "ids") if is_text else array_of(arrays["ids"])
+    ids = get_strings(arrays, "ids") if is_text else array_of(arrays["ids"])
     return Run(Ids(ids), snapshot), schema
 
 
-def _attribute(schema: Schema, name: str, type_: Type) -> Attribute:
+def attribute_of(schema: Schema, name: str, type_: Type) -> Attribute:
+    """The attribute of a schema that has a name and a type, or an undeclared one."""
     declared = schema.find(name)
     same = declared is not None and (declared.name, declared.type) == (name, type_)
     return declared if declared is not None and same else Attribute(name, type_)
@@ -154,7 +155,8 @@ def _under(arrays: Mapping[str, npt.NDArray[Any]], prefix: str) -> dict[str, Any
     return {n[len(prefix) :]: array for n, array in arrays.items() if n.startswith(prefix)}
 
 
-def _put_strings(arrays: Arrays, name: str, texts: Any) -> None:
+def put_strings(arrays: Arrays, name: str, texts: Any) -> None:
+    """Puts strings to arrays: where each ends, and their bytes."""
     column = texts if isinstance(texts, pa.Array) else pa.array(texts, pa.large_string())
     column = pa.concat_arrays([column.cast(pa.large_string())])
     _, offsets, data = column.buffers()
@@ -166,7 +168,8 @@ def _put_strings(arrays: Arrays, name: str, texts: Any) -> None:
     arrays[f"{name}.data"] = np.frombuffer(data, np.uint8, end) if end else np.zeros(0, np.uint8)
 
 
-def _get_strings(arrays: Arrays, name: str) -> pa.Array:
+def get_strings(arrays: Arrays, name: str) -> pa.Array:
+    """The strings that `put_strings` put."""
     offsets, data = arrays[f"{name}.offsets"], arrays[f"{name}.data"]
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
     return pa.LargeStringArray.from_buffers(len(offsets) - 1, *buffers[1:])

@@ -15,8 +15,10 @@ compiled for. numba compares one file only, the one that a function is in, and w
 files put into it.
 """
 
+from collections.abc import Iterator
 from hashlib import blake2b
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
 import numba
@@ -24,16 +26,31 @@ import numba
 from wherecast import __version__
 from wherecast.places import cache_parents, can_write
 
+_FOLDERS = ("columnar/kernels", "betree/kernels")
+_FILES = (
+    "columnar/layout.py", "exact/kernels.py", "exact/slots.py", "betree/layout.py",
+    "forest/kernels.py", "forest/layout.py",
+)  # fmt: skip
+
 
 def source_digest() -> str:
-    """The digest of all sources of the kernels, and of the layout."""
+    """The digest of all sources of the kernels, and of the layouts."""
     found = blake2b(digest_size=8)
-    sources = [file for file in files(__package__).iterdir() if file.name.endswith(".py")]
-    sources.append(files(__package__.rpartition(".")[0]) / "layout.py")
-    for file in sorted(sources, key=lambda file: file.name):
+    for name, file in sorted(_sources(), key=lambda source: source[0]):
         content = file.read_bytes()
-        found.update(f"{file.name} {len(content)} ".encode() + content)
+        found.update(f"{name} {len(content)} ".encode() + content)
     return found.hexdigest()
+
+
+def _sources() -> Iterator[tuple[str, Traversable]]:
+    """The sources that compiled code is made of, by their paths in the package of matching."""
+    matching = files(__package__.rpartition(".")[0].rpartition(".")[0])
+    for folder in _FOLDERS:
+        for file in matching.joinpath(folder).iterdir():
+            if file.name.endswith(".py"):
+                yield f"{folder}/{file.name}", file
+    for name in _FILES:
+        yield name, matching.joinpath(name)
 
 
 def place() -> Path | None:

@@ -1,0 +1,46 @@
+"""Figures about a BE-Tree: how many nodes of each kind, how deep, how full."""
+
+from typing import Any
+
+import numpy as np
+
+from wherecast.matching.betree.layout import C_COUNT, C_DEPTH, C_PNODE, P_PARENT, P_SLOT, State
+from wherecast.matching.betree.tree import BETree
+from wherecast.matching.exact.store import Store
+
+
+def figures_of(tree: BETree, store: Store, filters: int) -> dict[str, Any]:
+    """The figures of a tree.
+
+    Args:
+        tree: the tree.
+        store: of its filters.
+        filters: how many of them there are.
+    """
+    arrays, nodes = tree.arrays, tree.nodes()
+    counts = arrays.c[nodes, C_COUNT]
+    full = counts[counts > 0]
+    placed = int(counts.sum())
+    p_nodes = int(np.count_nonzero(arrays.p[: int(arrays.state[State.P_USED]), P_SLOT] >= 0))
+    return {
+        "c_nodes": len(nodes),
+        "p_nodes": p_nodes,
+        "l_nodes": len(full),
+        "depth": max((depth_of(tree, c) for c in nodes[counts > 0].tolist()), default=0),
+        "halvings": int(arrays.c[nodes, C_DEPTH].max(initial=0)),
+        "filters_per_l_node": placed / max(1, len(full)),
+        "largest_l_node": int(counts.max(initial=0)),
+        "never_matching": filters - placed,
+        "tree_bytes": tree.nbytes,
+        "store_bytes": store.nbytes,
+        "leaves": len(store.leaves),
+    }
+
+
+def depth_of(tree: BETree, c: int) -> int:
+    """How many p-nodes are above a c-node."""
+    depth, p = 0, int(tree.arrays.c[c, C_PNODE])
+    while p >= 0:
+        depth += 1
+        p = int(tree.arrays.c[tree.arrays.p[p, P_PARENT], C_PNODE])
+    return depth

@@ -1,0 +1,49 @@
+"""Room for a tree: empty arrays, and longer ones with the same content."""
+
+import numpy as np
+
+from wherecast.matching.betree.layout import (
+    C_WORDS,
+    CLASSES,
+    E_WORDS,
+    I_WORDS,
+    P_WORDS,
+    State,
+    Tree,
+)
+from wherecast.matching.exact.growing import grown
+
+
+def empty_tree() -> Tree:
+    """A tree without a root, with room for one."""
+    bits = np.zeros(1, np.int64)
+    return Tree(
+        c=np.zeros((16, C_WORDS), np.int64),
+        f=np.zeros((16, 2)),
+        p=np.zeros((16, P_WORDS), np.int64),
+        i=np.zeros((64, I_WORDS), np.int64),
+        e=np.zeros((0, E_WORDS), np.int64),
+        free=np.zeros(CLASSES, np.int64),
+        waiting=np.zeros(16, np.int64),
+        state=np.zeros(len(State), np.int64),
+        bits=bits,
+        double=bits.view(np.float64),
+    )
+
+
+def with_room(tree: Tree, nodes: int, items: int) -> Tree:
+    """The tree with room for more c-nodes and p-nodes, items, and c-nodes that wait."""
+    cs, ps = int(tree.state[State.C_USED]), int(tree.state[State.P_USED])
+    used, waiting = int(tree.state[State.ITEMS_USED]), int(tree.state[State.WAITING])
+    return tree._replace(
+        c=grown(tree.c, cs + nodes, cs),
+        f=grown(tree.f, cs + nodes, cs),
+        p=grown(tree.p, ps + nodes, ps),
+        i=grown(tree.i, used + items, used),
+        waiting=grown(tree.waiting, waiting + 8, waiting),
+    )
+
+
+def with_entries(tree: Tree, entries: int) -> Tree:
+    """The tree with room for so many entries."""
+    return tree._replace(e=grown(tree.e, entries, len(tree.e)))

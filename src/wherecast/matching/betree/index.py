@@ -1,0 +1,235 @@
+"""The index of kind `betree`: filters by id in a BE-Tree, with branches that move.
+
+Concurrency: as `StoredIndex`, one lock. A branch that was cut off is a value of its own.
+"""
+
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from wherecast.language import read_filters
+from wherecast.matching.betree import kernels
+from wherecast.matching.betree.branch import Branch, BranchFigures, check_schema, named
+from wherecast.matching.betree.drawing import shape_of
+from wherecast.matching.betree.figures import figures_of
+from wherecast.matching.betree.kernels import REST
+from wherecast.matching.betree.layout import E_NODE, P_CHECKED, P_COUNT, P_SLOT
+from wherecast.matching.betree.listing import FIELDS, Listing, list_nodes, make_nodes, place_entries
+from wherecast.matching.betree.outline import outline
+from wherecast.matching.betree.parameters import TreeParameters
+from wherecast.matching.betree.tree import BETree
+from wherecast.matching.columnar.saved import attribute_of, get_strings, put_strings
+from wherecast.matching.exact.batch import BatchKeys
+from wherecast.matching.exact.drawing import Shape, check_size
+from wherecast.matching.exact.index import StoredIndex
+from wherecast.matching.exact.saved import Arrays, load_filters
+from wherecast.matching.exact.search import Found
+from wherecast.matching.exact.store import Store
+from wherecast.matching.ids import Ids
+from wherecast.matching.matches import Id, Matches
+from wherecast.model import ConfigError, Schema, SnapshotError
+
+Small = npt.NDArray[np.int32]
+
+
+class BETreeIndex(StoredIndex):
+    """Filters by id, in a BE-Tree.
+
+    Attributes:
+        parameters: how the tree grows and shrinks.
+    """
+
+    kind = "betree"
+
+    def __init__(self, schema: Schema, parameters: TreeParameters | None = None) -> None:
+        super().__init__(schema, Store())
+        self.parameters = parameters or TreeParameters()
+        self._tree = BETree(self._store, self.parameters)
+
+    def _insert(self, entries: range) -> None:
+        self._tree.insert(entries)
+
+    def _remove(self, entry: int) -> None:
+        self._tree.remove(entry)
+
+    def _search(self, batch: BatchKeys) -> Found:
+        return self._tree.match(batch)
+
+    def _renumber(self, kept: npt.NDArray[np.int64]) -> None:
+        self._tree.renumber(kept)
+
+    # --- branches
+
+    def branches(self) -> list[BranchFigures]:
+        """The branches below the root, the largest first."""
+        with self._lock:
+            self._settle()
+            tree = self._tree.arrays
+            found = [
+                BranchFigures(
+                    self._name(p), int(tree.p[p, P_COUNT]),
+                    int(tree.p[p, P_CHECKED]), float(kernels.score(tree, self._tree.limits, p)),
+                )
+                for p in self._tree.branches()
+            ]  # fmt: skip
+            return sorted(found, key=lambda b: (-b.subscriptions, b.attribute))
+
+    def cut(self, attribute: str) -> Branch:
+        """Cuts a branch off: its filters are no longer in this index.
+
+        Raises:
+            KeyError: there is no branch of that attribute.
+        """
+        with self._lock:
+            self._settle()
+            p = self._branch(attribute)
+            listing, places = list_nodes(self._tree.arrays, p)
+            nodes = self._tree.arrays.e[: self._store.count, E_NODE]
+            entries = np.flatnonzero(np.isin(nodes, list(places))).tolist()
+            branch = self._taken(listing, places, entries)
+            stack = np.empty(2 * len(listing) + 2, np.int32)
+            kernels.cut(self._tree.arrays, p, stack)
+            for entry in entries:
+                del self._numbers[self._ids[entry]]
+            return branch
+
+    def _branch(self, attribute: str) -> int:
+        for p in self._tree.branches():
+            if self._name(p) == attribute:
+                return p
+        raise KeyError(attribute)
+
+    def _taken(self, listing: Listing, rows: dict[int, int], entries: list[int]) -> Branch:
+        names = [(a.name, a.type) for a in self._store.slots.attributes]
+        numbered, attributes = named(listing, names)
+        nodes = self._tree.arrays.e
+        places = np.array([rows.get(int(nodes[entry, E_NODE]), -1) for entry in entries], np.int32)
+        ids, texts = [self._ids[e] for e in entries], [self._texts[e] for e in entries]
+        return Branch(attributes, numbered, Ids.of(ids), texts, places)
+
+    def graft(self, branch: Branch) -> None:
+        """Adds the filters of a branch, with its nodes where the attribute has no branch here yet.
+
+        Raises:
+            ConfigError: an id is here already; nothing changed.
+            SnapshotError: the branch is of another schema, or none; nothing changed.
+        """
+        ids = list(branch.ids)
+        with self._lock:
+            self._settle()
+            here = [id for id in ids if self._has(id)]
+            if here:
+                raise ConfigError(f"{len(here)} ids are here already, such as {here[0]!r}")
+            check_schema(branch, self.schema)
+            table = read_filters(branch.texts, self.schema)
+            if table.rejected:
+                raise SnapshotError(f"a filter of the branch is none: {table.rejected[0][1]}")
+            slots = self._slots(branch.attributes)
+            if any(self._tree.arrays.p[p, P_SLOT] == slots[0] for p in self._tree.branches()):
+                self._take(ids, branch.texts, table)
+                return
+            place = self._checked(branch.listing, slots, branch.places)
+            self._take(ids, branch.texts, table, place)
+
+    def _slots(self, attributes: Any) -> list[int]:
+        found = [attribute_of(self.schema, name, kind) for name, kind in attributes]
+        return [self._store.slots.number(attribute) for attribute in found]
+
+    def _checked(
+        self, listing: Listing, slots: list[int], places: Small
+    ) -> Callable[[range], None]:
+        """What puts new entries to the nodes of a listing, which was tried on an empty tree."""
+        domains = self._store.slots.domains()
+        make_nodes(BETree(self._store, self.parameters), listing, slots, domains)
+        if len(places) and not -1 <= places.min() <= places.max() < len(listing):
+            raise SnapshotError("a filter is in no node of the listing")
+
+        def place(entries: range) -> None:
+            made = make_nodes(self._tree, listing, slots, domains)
+            nodes = np.where(places < 0, np.int32(-1), made[places]).astype(np.int32)
+            place_entries(self._tree, self._store, entries, nodes)
+
+        return place
+
+    def time_branches(
+        self, batch: pa.RecordBatch, clock: Callable[[], int]
+    ) -> tuple[Matches, dict[str, int]]:
+        """The matches of a batch, branch by branch, and what the clock counted for each.
+
+        The filters that are in no branch are named by the empty string.
+
+        Args:
+            batch: valid publications; positions off the globe find what their boxes let them.
+            clock: what is read before and after each branch.
+        """
+        with self._lock:
+            self._settle()
+            keys = self._keys(batch)
+            times: dict[str, int] = {}
+            found: list[Found] = []
+            for only in [REST, *self._tree.branches()]:
+                started = clock()
+                found.append(self._tree.match(keys, only))
+                name = "" if only == REST else self._name(only)
+                times[name] = times.get(name, 0) + clock() - started
+            return _side_by_side(found, batch.num_rows, self._ids), times
+
+    def _name(self, p: int) -> str:
+        name: str = self._store.slots.attributes[self._tree.arrays.p[p, P_SLOT]].name
+        return name
+
+    # --- files
+
+    def _layout(self, entries: list[int]) -> tuple[dict[str, Any], Arrays]:
+        listing, rows = list_nodes(self._tree.arrays)
+        branch = self._taken(listing, rows, entries)
+        arrays: Arrays = {f"layout.{n}": c for n, c in branch.listing.columns().items()}
+        arrays["layout.places"] = branch.places
+        put_strings(arrays, "layout.names", [f"{kind} {name}" for name, kind in branch.attributes])
+        return {"parameters": asdict(self.parameters)}, arrays
+
+    @classmethod
+    def load(cls, path: Path) -> tuple["BETreeIndex", type]:
+        """The index in a file, and the type of its ids; all of it is read.
+
+        Raises:
+            SnapshotError: the file is missing, damaged, or of a newer format.
+        """
+        figures, arrays, schema, ids, texts = load_filters(path)
+        index = cls(schema, TreeParameters(**figures["parameters"]))
+        listing = Listing.of({name: arrays[f"layout.{name}"] for name in FIELDS})
+        names = [
+            name.split(" ", 1)[::-1] for name in get_strings(arrays, "layout.names").to_pylist()
+        ]
+        place = index._checked(listing, index._slots(names), np.array(arrays["layout.places"]))
+        index._take(list(ids), texts.to_pylist(), read_filters(texts, schema), place)
+        return index, str if ids.is_text else int
+
+    # --- what can be read
+
+    def _shape(self) -> Shape:
+        check_size(len(self._tree.nodes()))
+        return shape_of(outline(self._tree.arrays), self._store.slots, self._ids)
+
+    def stats(self) -> dict[str, Any]:
+        """Figures about the tree, and what matching has cost so far."""
+        with self._lock:
+            self._settle()
+            return {
+                **figures_of(self._tree, self._store, len(self._numbers)),
+                **self._cost_figures(),
+            }
+
+
+def _side_by_side(found: list[Found], rows: int, ids: list[Id]) -> Matches:
+    """What several parts found as one; no filter is in two of them."""
+    counts = np.concatenate([np.diff(part.offsets) for part in found])
+    publications = np.repeat(np.tile(np.arange(rows), len(found)), counts)
+    entries = np.concatenate([part.entries for part in found])
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(publications, minlength=rows))])
+    return Matches(offsets, entries[np.argsort(publications, kind="stable")], ids)

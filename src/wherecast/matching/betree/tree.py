@@ -1,0 +1,141 @@
+"""A BE-Tree of the filters of a store: the kernels with the room that they need.
+
+Not safe to change from one thread while another uses it.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from wherecast.language.spans import spans
+from wherecast.matching.betree import kernels
+from wherecast.matching.betree.growing import empty_tree, with_entries, with_room
+from wherecast.matching.betree.kernels import ALL
+from wherecast.matching.betree.layout import (
+    C_COUNT,
+    C_PNODE,
+    C_START,
+    C_WORDS,
+    I_ENTRY,
+    I_WORDS,
+    P_WORDS,
+    ROOT,
+    Limits,
+    State,
+    Tree,
+)
+from wherecast.matching.betree.outline import parts_of
+from wherecast.matching.betree.parameters import TreeParameters
+from wherecast.matching.exact.batch import BatchKeys, Keys
+from wherecast.matching.exact.search import Candidates, Found, Search
+from wherecast.matching.exact.store import Store
+
+Ints = npt.NDArray[np.int64]
+_MORE = 64  # nodes that room is made for at least
+
+
+class BETree:
+    """The tree, and the store that its entries are in.
+
+    Attributes:
+        arrays: the tree as arrays; replaced where they must grow.
+        limits: the parameters as kernels take them.
+    """
+
+    def __init__(self, store: Store, parameters: TreeParameters) -> None:
+        self._store = store
+        self.limits = Limits(
+            parameters.leaf_max, parameters.leaf_min, parameters.depth_max,
+            float(parameters.alpha), float(parameters.beta), parameters.sample,
+        )  # fmt: skip
+        self.arrays: Tree = with_room(empty_tree(), 4, 16)
+        kernels.plant(self.arrays, self.limits)
+
+    def insert(self, entries: range) -> None:
+        """Inserts entries that are in no l-node yet."""
+        self.cover(entries.stop)
+        rows, domains = self._store.rows, self._store.slots.domains()
+        counts = np.zeros(len(domains.least), np.int64)
+        at = entries.start
+        while at < entries.stop or self.arrays.state[State.WAITING]:
+            at = kernels.insert(self.arrays, rows, domains, self.limits, at, entries.stop, counts)
+            if at < entries.stop or self.arrays.state[State.WAITING]:
+                self.grow()
+
+    def cover(self, entries: int) -> None:
+        """Makes room for so many entries."""
+        self.arrays = with_entries(self.arrays, entries)
+
+    def grow(self) -> None:
+        """Makes room for more nodes and items."""
+        state = self.arrays.state
+        fullest = int(self.arrays.c[: state[State.C_USED], C_COUNT].max(initial=0))
+        self.arrays = with_room(self.arrays, _MORE, 16 * (fullest + _MORE))
+
+    def remove(self, entry: int) -> None:
+        """Removes an entry."""
+        while not kernels.remove(self.arrays, self._store.rows, self.limits, entry):
+            self.grow()
+
+    def branches(self) -> list[int]:
+        """The p-nodes of the root."""
+        return list(parts_of(self.arrays, ROOT))
+
+    def match(self, batch: BatchKeys, only: int = ALL) -> Found:
+        """What a batch finds in the tree, or in the part of it that `only` says."""
+        stack = np.empty(int(self.arrays.state[State.C_USED]) + 1, np.int64)
+
+        def find(keys: Keys, begin: int, room: Candidates) -> int:
+            if keys.odd[begin] and only == ALL:
+                kernels.find_all(
+                    self.arrays, self._store.count, begin, begin + 1, room.found, room.ends,
+                    room.counts,
+                )  # fmt: skip
+                return begin + 1
+            end = None
+            if only == ALL and keys.any_odd:
+                later = np.flatnonzero(keys.odd[begin:])
+                end = begin + int(later[0]) if len(later) else None
+            at: int = kernels.find(
+                self.arrays, only, keys.keys[:end], keys.there[:end], begin, stack, room.found,
+                room.ends, room.counts, room.most,
+            )  # fmt: skip
+            return at
+
+        found = Search(batch, self._store, find).run()
+        if self.limits.alpha > 0 and only == ALL:
+            self._sample(batch, found, stack)
+        return found
+
+    def _sample(self, batch: BatchKeys, found: Found, stack: Ints) -> None:
+        """Notes what was tried in vain, on one publication in so many."""
+        state = self.arrays.state
+        seen, every = int(state[State.SEEN]), self.limits.sample
+        state[State.SEEN] += batch.rows
+        for row in range(-seen % every, batch.rows, every):
+            keys = batch.chunk(row, row + 1)
+            if not keys.any_odd:
+                matched = found.entries[found.offsets[row] : found.offsets[row + 1]]
+                kernels.note_loss(self.arrays, keys.keys, keys.there, 0, matched, stack)
+                state[State.SAMPLED] += 1
+
+    def renumber(self, kept: Ints) -> None:
+        """Gives the entries new numbers, as `Store.compact` does."""
+        numbers = np.full(len(self.arrays.e) + 1, -1, np.int64)
+        numbers[kept] = np.arange(len(kept))
+        tree, nodes = self.arrays, self.nodes()
+        places = spans(tree.c[nodes, C_START], tree.c[nodes, C_COUNT])
+        tree.i[places, I_ENTRY] = numbers[tree.i[places, I_ENTRY]]
+        self.arrays = tree._replace(e=tree.e[kept])
+
+    def nodes(self) -> Ints:
+        """The c-nodes that are used."""
+        pnodes = self.arrays.c[: int(self.arrays.state[State.C_USED]), C_PNODE]
+        return np.flatnonzero(pnodes >= -1)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the arrays, as far as they are used."""
+        tree, state = self.arrays, self.arrays.state
+        nodes = int(state[State.C_USED]) * (tree.c.itemsize * C_WORDS + 2 * tree.f.itemsize)
+        nodes += int(state[State.P_USED]) * tree.p.itemsize * P_WORDS
+        return nodes + int(state[State.ITEMS_USED]) * tree.i.itemsize * I_WORDS + tree.e.nbytes

@@ -1,0 +1,120 @@
+"""Matching a batch: candidates by one kernel, the exact check by another, then the leaves."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from wherecast.matching.exact.batch import BatchKeys, Keys
+from wherecast.matching.exact.kernels import CHECKED, VISITED, Extra, confirm
+from wherecast.matching.exact.store import Store
+
+Ints = npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.int32]
+_ROOM = 1 << 16
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """The matches of a batch as entries, with what they cost.
+
+    Attributes:
+        offsets: int64 [publications + 1].
+        entries: int32, within a publication in no order.
+        checked: filters that were tried.
+        visited: nodes.
+    """
+
+    offsets: Ints
+    entries: Numbers
+    checked: int
+    visited: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidates:
+    """What a kernel fills: the filters that publications are tried on.
+
+    Attributes:
+        found: int64, twice the entries, plus one where nothing is left to check.
+        ends: int64 [rows of a chunk + 1].
+        counts: int64 [2], filters tried and nodes visited.
+        most: the most that one publication may have.
+    """
+
+    found: Ints
+    ends: Ints
+    counts: Ints
+    most: int
+
+
+# finds the candidates of a chunk from a row on, as far as there is room; gives the next row
+Finder = Callable[[Keys, int, Candidates], int]
+
+
+class Search:
+    """One batch on its way through the kernels, with the arrays that they fill."""
+
+    def __init__(self, batch: BatchKeys, store: Store, find: Finder) -> None:
+        self._batch, self._store, self._find = batch, store, find
+        self._candidates = Candidates(
+            np.empty(_ROOM + store.count, np.int64), np.zeros(batch.chunk_rows + 1, np.int64),
+            np.zeros(2, np.int64), store.count,
+        )  # fmt: skip
+        self._out = np.empty(_ROOM + store.count, np.int32)
+        self._ends = np.zeros(batch.rows + 1, np.int64)
+        room = 2 * store.leaf_rows + 16
+        self._extra = Extra(
+            np.empty((room, 2), np.int64), np.empty((room, 2), np.int64), np.zeros(2, np.int64)
+        )
+
+    def run(self) -> Found:
+        """What the batch finds."""
+        for first in range(0, self._batch.rows, self._batch.chunk_rows):
+            last = min(first + self._batch.chunk_rows, self._batch.rows)
+            keys, at = self._batch.chunk(first, last), 0
+            while at < last - first:
+                end = self._find(keys, at, self._candidates)
+                self._confirm(keys, first, at, end)
+                at = end
+        counts = self._candidates.counts
+        ends, entries = self._ends, self._out[: int(self._ends[-1])].copy()
+        if self._extra.used[0]:
+            ends, entries = self._with_extra(entries)
+        return Found(ends, entries, int(counts[CHECKED]), int(counts[VISITED]))
+
+    def _confirm(self, keys: Keys, first: int, at: int, end: int) -> None:
+        """Checks the candidates of some rows, making room where it is needed."""
+        candidates, store = self._candidates, self._store
+        while True:
+            at = confirm(
+                store.rows, keys.keys, keys.there, first, at, end, candidates.found,
+                candidates.ends, self._out, self._ends, self._extra, store.leaf_rows,
+            )  # fmt: skip
+            if at == end:
+                return
+            used = int(self._ends[first + at])
+            larger = np.empty(2 * len(self._out) + store.count, np.int32)
+            larger[:used] = self._out[:used]
+            self._out = larger
+            if int(self._extra.used.max()) + store.leaf_rows > len(self._extra.groups):
+                groups, tests = (np.concatenate([a, np.empty_like(a)]) for a in self._extra[:2])
+                self._extra = Extra(groups, tests, self._extra.used)
+
+    def _with_extra(self, entries: Numbers) -> tuple[Ints, Numbers]:
+        """The matches with those candidates whose leaves hold, each filter once per publication."""
+        store, rows, used = self._store, self._batch.rows, self._extra.used
+        groups, tests = self._extra.groups[: used[0]], self._extra.tests[: used[1]]
+        publications = groups[tests[:, 0], 0]
+        holds = np.ones(len(groups), bool)
+        columns = self._batch.columns
+        verdicts = store.leaves.decide(store.slots, columns, publications, tests[:, 1])
+        holds[tests[~verdicts, 0]] = False
+        pairs = np.unique(groups[holds, 0] * store.count + groups[holds, 1])
+        more, others = np.divmod(pairs, store.count)
+        owners = np.concatenate([np.repeat(np.arange(rows), np.diff(self._ends)), more])
+        both = np.concatenate([entries, others.astype(np.int32)])
+        order = np.argsort(owners, kind="stable")
+        ends = np.concatenate([[0], np.cumsum(np.bincount(owners, minlength=rows))])
+        return ends, both[order]

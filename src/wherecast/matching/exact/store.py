@@ -1,0 +1,179 @@
+"""The store: filters as growing arrays, one entry each, and the leaves and slots they name.
+
+An entry's number stays until `compact`, which leaves out what was dropped. Not safe to change from
+one thread while another uses it.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from wherecast.language.spans import spans
+from wherecast.language.table import PredicateTable
+from wherecast.matching.columnar.circles import with_boxes
+from wherecast.matching.columnar.predicates import Predicates
+from wherecast.matching.exact.growing import grown
+from wherecast.matching.exact.kernels import (
+    ALWAYS,
+    B_WORDS,
+    BOX,
+    E_BOX,
+    E_FLAGS,
+    E_SIDES,
+    E_SIZE,
+    E_START,
+    E_WORDS,
+    END,
+    KIND_MASK,
+    LATER,
+    NEVER,
+    NOT_SET,
+    PLAIN,
+    R_HIGH,
+    R_KIND,
+    R_LOW,
+    R_SLOT,
+    R_WORDS,
+    RANGE,
+    SET,
+    Rows,
+    boxes,
+)  # fmt: skip
+from wherecast.matching.exact.later import Leaves
+from wherecast.matching.exact.rows import Translation, on_steps
+from wherecast.matching.exact.slots import Slots
+
+Ints = npt.NDArray[np.int64]
+
+
+class Store:
+    """The filters of an index.
+
+    With `circles`, distances have boxes too, which do not hold for positions off the globe.
+
+    Attributes:
+        slots: the attributes they name.
+        leaves: what keys cannot decide.
+        leaf_rows: how many rows have a leaf.
+        rows: the arrays, longer than what is used.
+        count: how many entries there are.
+    """
+
+    def __init__(self, circles: bool = True) -> None:
+        self._circles = circles
+        self.slots = Slots()
+        self.leaves = Leaves()
+        self._clear()
+
+    def _clear(self) -> None:
+        self.rows = Rows(
+            np.zeros((0, E_WORDS), np.int64), np.zeros((0, R_WORDS), np.int64),
+            np.zeros((0, B_WORDS), np.int64), np.zeros(0, np.int64),
+        )  # fmt: skip
+        self._used = [0, 0, 0, 0]  # of each array
+        self.leaf_rows = 0
+
+    @property
+    def count(self) -> int:
+        """How many entries there are."""
+        return self._used[0]
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes that are used."""
+        return sum(
+            used * array.itemsize * (array.shape[1] if array.ndim > 1 else 1)
+            for used, array in zip(self._used, self.rows, strict=True)
+        )
+
+    def add(self, table: PredicateTable) -> range:
+        """Adds the filters of a table; returns their entries."""
+        translation = Translation(table, self.slots, self.leaves)
+        plain, filters = translation.predicates(), table.conjunction_offsets
+        sizes, sides = self._boxes(table, plain, translation.slots)
+        ends = plain.offsets[1:][np.diff(plain.offsets) > 0] - 1
+        of_set = (plain.kinds == SET) | (plain.kinds == NOT_SET)
+        shift = np.where(of_set, self._used[3], 0)
+        rows = np.empty((len(plain.kinds), R_WORDS), np.int64)
+        rows[:, R_SLOT], rows[:, R_KIND] = translation.slots[plain.slots], plain.kinds
+        rows[ends, R_KIND] |= END
+        rows[:, R_LOW], rows[:, R_HIGH] = plain.lows + shift, plain.highs + shift
+        firsts, lasts = plain.offsets[filters[:-1]], plain.offsets[filters[1:]]
+        entries = np.empty((len(table), E_WORDS), np.int64)
+        flags = _flags(filters, plain.offsets, plain.kinds, sizes)
+        entries[:, E_START], entries[:, E_FLAGS] = firsts + self._used[1], flags
+        entries[:, E_SIZE] = np.where(flags & ALWAYS > 0, 0, lasts - firsts)
+        entries[:, E_SIDES] = np.maximum(sizes, 0)
+        entries[:, E_BOX] = np.cumsum(entries[:, E_SIDES]) - entries[:, E_SIDES] + self._used[2]
+        return self._append(Rows(entries, rows, sides, plain.keys))
+
+    def _boxes(
+        self, table: PredicateTable, plain: Predicates, slots: npt.NDArray[np.int32]
+    ) -> tuple[Ints, Ints]:
+        """How many sides the box of each filter has, -1 where it is empty; and the sides."""
+        boxed = on_steps(table, with_boxes(table, plain) if self._circles else plain)
+        domains = self.slots.domains()
+        sizes = np.zeros(len(table), np.int64)
+        sides = np.empty((len(boxed.slots) + 1, B_WORDS), np.int64)
+        used = boxes(
+            table.conjunction_offsets, boxed.offsets, slots[boxed.slots], boxed.kinds, boxed.lows,
+            boxed.highs, boxed.keys, domains.least, domains.most, sizes, sides,
+        )  # fmt: skip
+        return sizes, sides[:used]
+
+    def _append(self, more: Rows) -> range:
+        """Puts arrays behind those that are there; returns the new entries."""
+        first, held = self.count, []
+        for place, (old, new) in enumerate(zip(self.rows, more, strict=True)):
+            used = self._used[place]
+            longer = grown(old, used + len(new), used)
+            longer[used : used + len(new)] = new
+            held.append(longer)
+            self._used[place] += len(new)
+        self.rows = Rows(*held)
+        self.leaf_rows += int(np.count_nonzero(more.r[:, R_KIND] & KIND_MASK == LATER))
+        return range(first, self.count)
+
+    def compact(self, kept: Ints) -> None:
+        """Keeps some entries only, which get the numbers 0, 1, … in the order given."""
+        entries = self.rows.e[kept]
+        rows = self.rows.r[spans(entries[:, E_START], entries[:, E_SIZE])]
+        sides = self.rows.b[spans(entries[:, E_BOX], entries[:, E_SIDES])]
+        entries[:, E_START] = np.cumsum(entries[:, E_SIZE]) - entries[:, E_SIZE]
+        entries[:, E_BOX] = np.cumsum(entries[:, E_SIDES]) - entries[:, E_SIDES]
+        kinds = rows[:, R_KIND] & KIND_MASK
+        of_set = np.flatnonzero((kinds == SET) | (kinds == NOT_SET))
+        lengths = rows[of_set, R_HIGH] - rows[of_set, R_LOW]
+        keys = self.rows.keys[spans(rows[of_set, R_LOW], lengths)]
+        rows[of_set, R_HIGH] = np.cumsum(lengths)
+        rows[of_set, R_LOW] = rows[of_set, R_HIGH] - lengths
+        later = np.flatnonzero(kinds == LATER)
+        numbers, back = np.unique(rows[later, R_LOW], return_inverse=True)
+        self.leaves, changed = self.leaves.kept(numbers)
+        rows[later, R_LOW] = changed[back]
+        self._keep_strings(rows, kinds, keys)
+        self._clear()
+        self._append(Rows(entries, rows, sides, keys))
+
+    def _keep_strings(self, rows: Ints, kinds: Ints, keys: Ints) -> None:
+        """Forgets the strings that no row names any more."""
+        on_text = np.isin(rows[:, R_SLOT], self.slots.text_slots())
+        points = rows[on_text & (kinds == RANGE), R_LOW]
+        sets = np.flatnonzero(on_text & ((kinds == SET) | (kinds == NOT_SET)))
+        members = keys[spans(rows[sets, R_LOW], rows[sets, R_HIGH] - rows[sets, R_LOW])]
+        self.slots.keep_strings(set(points.tolist()) | set(members.tolist()))
+
+
+def _flags(filters: Ints, offsets: Ints, kinds: npt.NDArray[np.uint8], sizes: Ints) -> Ints:
+    """What is known of each filter: that it holds always, never, is just one range, or its box."""
+    conjunctions = np.diff(filters)
+    owners = np.repeat(np.arange(len(filters) - 1), conjunctions)
+    flags = np.zeros(len(filters) - 1, np.int64)
+    flags[owners[np.diff(offsets) == 0]] |= ALWAYS
+    flags[(sizes < 0) & (flags & ALWAYS == 0)] |= NEVER
+    counts = offsets[filters[1:]] - offsets[filters[:-1]]
+    other = np.concatenate([[0], np.cumsum(kinds != RANGE)])
+    only = other[offsets[filters[1:]]] == other[offsets[filters[:-1]]]
+    only &= (conjunctions == 1) & (flags & NEVER == 0)
+    flags[only] |= BOX
+    flags[only & (counts == 1)] |= PLAIN
+    return flags

@@ -1,0 +1,57 @@
+"""What the arrays of a covering forest mean.
+
+*Nodes.* Filters that are equal share one; they are a list, linked by E_NEXT. Node 0 is above all
+roots and has no filter. The children of a node are a stretch of items.
+
+*Items.* A child and one side of its box, the probe, as in the BE-Tree. Stretches have 4, 8, 16, …
+items; free ones of each size are a list, and so are unused nodes, linked by N_PARENT. -1 ends
+every list.
+"""
+
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+
+TOP = 0
+CLASSES = 32
+FIRST_SIZE = 4
+NO_PROBE = -1
+DECIDES = 1  # in I_PROBE, beside twice the slot: the probe is all that the filter asks
+
+# nodes: the node above and the item there, the first filter and how many, the items of children
+N_PARENT, N_PLACE, N_HEAD, N_SIZE, N_START, N_COUNT, N_CLASS = range(7)
+N_WORDS = 7
+I_NODE, I_PROBE, I_LOW, I_HIGH = range(4)
+I_WORDS = 4
+E_NODE, E_NEXT = range(2)  # -1 where a filter is in no node
+E_WORDS = 2
+
+
+class State(IntEnum):
+    """The words of the forest's state."""
+
+    NODES_USED = 0
+    NODES_FREE = 1
+    ITEMS_USED = 2
+
+
+class Forest(NamedTuple):
+    """A covering forest as arrays.
+
+    Attributes:
+        n: int64 [nodes, N_WORDS].
+        i: int64 [items, I_WORDS].
+        e: int64 [entries, E_WORDS].
+        free: int64 [classes], the free stretches.
+        state: int64, the words of `State`.
+    """
+
+    n: Ints
+    i: Ints
+    e: Ints
+    free: Ints
+    state: Ints

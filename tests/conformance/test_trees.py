@@ -1,0 +1,63 @@
+"""The conformance cases on the trees: one by one, and all filters of a file in one tree."""
+
+import pytest
+
+from tests.conformance.cases import FILES, Case, CaseFile, each_case, read_filter
+from wherecast import Index
+from wherecast.matching.betree.parameters import TreeParameters
+
+TREES = ("betree", "forest")
+SMALL = TreeParameters(leaf_max=2, leaf_min=1)  # so that few filters make many nodes
+EACH = [
+    pytest.param(file, case, id=f"{file.stem}: {case.name}")
+    for file, case in each_case("reference")
+]
+
+
+@pytest.mark.parametrize(("file", "case"), EACH)
+@pytest.mark.parametrize("kind", TREES)
+def test_case(kind: str, file: CaseFile, case: Case) -> None:
+    schema = file.schema()
+    index = Index(schema, kind, SMALL if kind == "betree" else None)
+    for id_, source in case.filters.items():
+        index.add(id_, read_filter(source, schema))
+
+    accepted = case.accepted()
+
+    assert index.match([p for p, _ in accepted]).to_pylist() == [ids for _, ids in accepted]
+
+
+@pytest.mark.parametrize("file", [pytest.param(file, id=file.stem) for file in FILES])
+@pytest.mark.parametrize("kind", TREES)
+@pytest.mark.parametrize("removed", [False, True], ids=["all", "half removed"])
+def test_all_filters_of_a_file_at_once(kind: str, file: CaseFile, removed: bool) -> None:
+    schema = file.schema()
+    cases = file.cases_for("reference")
+    index = Index(schema, kind, SMALL if kind == "betree" else None)
+    index.add_all(
+        (f"{number}|{id_}", read_filter(source, schema))
+        for number, case in enumerate(cases)
+        for id_, source in case.filters.items()
+    )
+    if removed:
+        index.remove_all(
+            f"{number}|{id_}" for number, case in enumerate(cases) if number % 2
+            for id_ in case.filters
+        )  # fmt: skip
+    expected = [
+        (number, publication, ids)
+        for number, case in enumerate(cases)
+        if not (removed and number % 2)
+        for publication, ids in case.accepted()
+    ]
+
+    found = index.match([publication for _, publication, _ in expected]).to_pylist()
+
+    own = [
+        [str(i) for i in ids if str(i).startswith(f"{number}|")]
+        for (number, _, _), ids in zip(expected, found, strict=True)
+    ]
+    assert own == [[f"{number}|{id_}" for id_ in ids] for number, _, ids in expected]
+    assert not removed or not any(int(str(i).split("|")[0]) % 2 for ids in found for i in ids), (
+        "a removed filter"
+    )

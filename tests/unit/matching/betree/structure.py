@@ -1,0 +1,97 @@
+"""The rules of a BE-Tree, checked from scratch on its outline."""
+
+from collections.abc import Iterator
+
+from wherecast.matching.betree.index import BETreeIndex
+from wherecast.matching.betree.layout import E_NODE, E_PLACE, I_ENTRY, State
+from wherecast.matching.betree.outline import BucketView, PartView, buckets_of, outline
+from wherecast.matching.exact.kernels import (
+    B_HIGH,
+    B_LOW,
+    B_SLOT,
+    E_BOX,
+    E_FLAGS,
+    E_SIDES,
+    NEVER,
+)
+from wherecast.matching.exact.store import Store
+
+Box = dict[int, tuple[int, int]]
+Key = dict[int, tuple[int, int]]
+
+
+def box_of(store: Store, entry: int) -> Box:
+    rows = store.rows
+    start = int(rows.e[entry, E_BOX])
+    places = range(start, start + int(rows.e[entry, E_SIDES]))
+    return {
+        int(rows.b[place, B_SLOT]): (int(rows.b[place, B_LOW]), int(rows.b[place, B_HIGH]))
+        for place in places
+    }
+
+
+def inside(side: tuple[int, int], low: int, high: int) -> bool:
+    return low <= side[0] and side[1] <= high
+
+
+def each(view: BucketView, key: Key) -> Iterator[tuple[BucketView, Key]]:
+    """The c-nodes below one, each with the keys of the buckets above it."""
+    yield view, key
+    slots = list(key)
+    for half in view.halves:
+        yield from each(half, {**key, slots[-1]: (half.low, half.high)})
+    for part in view.parts:
+        yield from each(part.root, {**key, part.slot: (part.root.low, part.root.high)})
+
+
+def check_structure(index: BETreeIndex) -> None:
+    """Fails where the tree of an index breaks a rule."""
+    with index._lock:
+        index._settle()
+    tree, store, limits = index._tree.arrays, index._store, index._tree.limits
+    root = outline(tree)
+    live = set(index._numbers.values())
+    never = {entry for entry in live if store.rows.e[entry, E_FLAGS] & NEVER}
+    held = [entry for view in buckets_of(root) for entry in view.entries]
+    assert len(held) == len(set(held)), "a filter in two l-nodes"
+    assert set(held) == live - never, "each filter that can match is in one l-node"
+    assert all(tree.e[entry, E_NODE] == -1 for entry in never)
+    assert len(list(buckets_of(root))) == len(index._tree.nodes())
+    for view, key in each(root, {}):
+        check_node(view, key, store)
+        assert len(view.entries) <= view.room
+        assert view.room % limits.leaf_max == 0
+        for entry in view.entries:
+            assert tree.e[entry, E_NODE] == view.number
+            assert tree.i[tree.e[entry, E_PLACE], I_ENTRY] == entry
+        for part in view.parts:
+            assert part.slot not in key, "an attribute twice on one path"
+            check_part(part)
+    assert tree.state[State.WAITING] == 0
+
+
+def check_node(view: BucketView, key: Key, store: Store) -> None:
+    slots = {part.slot for part in view.parts}
+    equal = covered = 0
+    for entry in view.entries:
+        box = box_of(store, entry)
+        assert key.keys() <= box.keys()
+        assert all(inside(box[slot], *key[slot]) for slot in key), "not inside its bucket"
+        assert not slots & box.keys(), "a p-node takes all filters with its attribute"
+        for half in view.halves:
+            assert not inside(box[list(key)[-1]], half.low, half.high), "a half encloses it"
+        same = sum(box[slot] == key[slot] for slot in key)
+        equal, covered = equal + same, covered + len(key) - same
+    assert (view.equal, view.inside) == (equal, covered), "scores from scratch"
+    if view.halves:
+        left, right = view.halves
+        assert (left.low, right.high) == (view.low, view.high)
+        assert left.high + 1 == right.low
+        assert any(one.entries or one.parts or one.halves for one in view.halves), "both are empty"
+
+
+def check_part(part: PartView) -> None:
+    views = list(buckets_of(part.root))
+    assert part.count == sum(len(view.entries) for view in views) > 0
+    assert part.equal == sum(view.equal for view in views)
+    assert part.inside == sum(view.inside for view in views)
