@@ -1,6 +1,6 @@
 """A store on a disk that fills up and is freed, in a mount namespace: see `test_full_disk`.
 
-Arguments: a folder with `store`, where a small disk is mounted, and `inline` or `split`.
+Arguments: a folder with `store`, where a small disk is mounted, and `inline`, `split` or `spark`.
 """
 
 import os
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.crash.campaign import Campaign
 from tests.crash.ledger import read_facts
-from tests.crash.parts import DESK, INLINE, INLINE_PIPELINE, calm
+from tests.crash.parts import DESK, INLINE, INLINE_PIPELINE, PIPELINE, calm
 from tests.spark.services import until
 
 _ROUNDS = 3
@@ -38,7 +38,11 @@ def facts(campaign: Campaign) -> Counter[str]:
 
 def run(folder: Path, kind: str) -> None:
     """Fills and frees the disk, has all delivered, and prints the verdict."""
-    parts = {"inline": (INLINE,), "split": (DESK, INLINE_PIPELINE)}[kind]
+    parts = {
+        "inline": (INLINE,),
+        "split": (DESK, INLINE_PIPELINE),
+        "spark": (DESK, PIPELINE),
+    }[kind]
     campaign = Campaign(folder, tuple(map(calm, parts)), seed=0)
     ballast = campaign.store / "ballast"
     try:

@@ -12,8 +12,14 @@ from tests.crash.processes import ROOT
 MOUNTED = 'mount -t tmpfs -o size=4m none "$1/store" || exit 77; exec "$2" -m "$3" "$1" "$4"'
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["inline", "split"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param("inline", marks=pytest.mark.slow),
+        pytest.param("split", marks=pytest.mark.slow),
+        pytest.param("spark", marks=pytest.mark.soak),
+    ],
+)
 def test_a_disk_that_is_full_and_freed(tmp_path: Path, kind: str) -> None:
     (tmp_path / "store").mkdir()
     command = ["unshare", "-rm", "sh", "-c", MOUNTED, "sh", str(tmp_path), sys.executable]

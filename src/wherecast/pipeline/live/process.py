@@ -27,10 +27,17 @@ def main(arguments: list[str] | None = None) -> int:
         0, or 1 for a failure, or 2 where Spark or the directory cannot be used.
     """
     parser = argparse.ArgumentParser(prog="wherecast-pipeline", description=__doc__)
-    parser.add_argument("directory", type=Path)
-    parser.add_argument("--master", default=MASTER)
-    parser.add_argument("--tasks", type=int, default=1, help="that share a large batch")
-    parser.add_argument("--publications-max", type=int, default=PUBLICATIONS_MAX)
+    parser.add_argument("directory", type=Path, help="the store, which a broker made")
+    parser.add_argument("--master", default=MASTER, help="where Spark runs (%(default)s)")
+    parser.add_argument(
+        "--tasks", type=int, default=1, help="how many share a large batch (%(default)s)"
+    )
+    parser.add_argument(
+        "--publications-max",
+        type=int,
+        default=PUBLICATIONS_MAX,
+        help="in one batch (%(default)s)",
+    )
     given = parser.parse_args(arguments)
     stop = Event()
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -5,6 +5,7 @@ own that is thrown away with it: so a damaged or deleted checkpoint costs nothin
 is made again is recognised by the positions it covers.
 """
 
+import logging
 import shutil
 import tempfile
 import time
@@ -34,9 +35,11 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
+_log = logging.getLogger("wherecast.pipeline")
 _LOOK_S = 0.1  # how often a query is looked at
 _TRIM_S = 60.0  # how often it is looked for what nobody waits for
 _MERGE_S = 0.5  # how often segments are looked at
+_RETRY_S = 1.0  # after a full disk, say
 RESTARTS_MAX = 3  # of a query that fails at one place
 OPTIONS = {
     "spark.authenticate": "true",
@@ -45,6 +48,10 @@ OPTIONS = {
     # Checkpoints are thrown away with their query, so their checksums are of no use.
     "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
 }
+
+
+class NotStored(StoreError):
+    """A batch was matched but could not be stored, as on a full disk: it is tried again."""
 
 
 class LivePipeline:
@@ -103,7 +110,12 @@ class LivePipeline:
         failures = 0
         while not stop.is_set():
             before = self.store.batches.progress()
-            problem = self._run_query(stop, to_end)
+            try:
+                problem = self._run_query(stop, to_end)
+            except NotStored as error:
+                _log.warning("a batch could not be stored: %s; it is tried again", error)
+                stop.wait(_RETRY_S)
+                continue
             if problem is None:
                 return
             reached = self.store.batches.progress()
@@ -114,7 +126,12 @@ class LivePipeline:
             self._poison = tuple(self._culprits(reached))
 
     def _run_query(self, stop: Event, to_end: bool) -> str | None:
-        """Runs one query to its end; what went wrong, if something did."""
+        """Runs one query to its end; what went wrong, if something did.
+
+        Raises:
+            ConflictError: another pipeline has taken over.
+            NotStored: a batch was matched, but could not be stored.
+        """
         failed: list[Exception] = []
         with self._query(failed, to_end) as query:
             while query.isActive and not stop.wait(_LOOK_S):
@@ -123,7 +140,7 @@ class LivePipeline:
         for error in failed:
             if isinstance(error, ConflictError):
                 raise error
-            return str(error)
+            raise NotStored(str(error)) from error
         return None if problem is None else gist(problem)
 
     @contextmanager
