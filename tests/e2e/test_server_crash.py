@@ -47,10 +47,9 @@ def run(folder: Path, runner: str, targets: tuple[str, ...], count: int) -> None
                 until("news", lambda grown=grown: clients.received > grown, 180)
                 Event().wait(draw.random() * 0.3)
                 target = targets[number % len(targets)]
-                found = victims(server, target)
-                if found:
-                    send(draw.choice(found), signal.SIGKILL)
-                    hit[target] += 1
+                found = until(target, lambda target=target: victims(server, target), 180)
+                send(draw.choice(found), signal.SIGKILL)
+                hit[target] += 1
             clients.drain(lambda: is_empty(clients), until)
         finally:
             clients.close()

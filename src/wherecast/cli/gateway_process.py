@@ -8,6 +8,7 @@ SIGTERM, and when its standard input does. The exit code is 2 where its settings
 import asyncio
 import json
 import os
+import resource
 import signal
 import socket
 import sys
@@ -25,6 +26,7 @@ from wherecast.client.desk import Desk, open_store
 from wherecast.gateway.http.app import app_of, context_of
 from wherecast.gateway.http.context import Context
 from wherecast.gateway.http.pipeline_state import PipelineState
+from wherecast.gateway.http.sockets import OpenSocket
 from wherecast.gateway.logs import configure_logs
 from wherecast.gateway.retention import Retention
 from wherecast.gateway.settings import Settings
@@ -48,6 +50,7 @@ class _Server(uvicorn.Server):
 
 def main() -> int:
     """Serves until it is told to stop; the exit code."""
+    _allow_connections()
     given = json.loads(sys.stdin.readline())
     settings = settings_from_json(given["settings"])
     configure_logs(settings.server.log_format)
@@ -65,6 +68,12 @@ def main() -> int:
     finally:
         desk.close()
     return 0
+
+
+def _allow_connections() -> None:
+    """Has the system allow as many connections as it can."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _desk(settings: Settings) -> Desk:
@@ -115,7 +124,8 @@ def _config(context: Context, settings: Settings) -> uvicorn.Config:
         lifespan="off",
         server_header=False,
         timeout_graceful_shutdown=int(settings.server.stop.total_seconds()) or 1,
-        ws="websockets-sansio",
+        ws=OpenSocket,
+        proxy_headers=False,
         ws_max_size=push.message_bytes_max,
         ws_ping_interval=push.ping.total_seconds(),
         ws_ping_timeout=push.ping.total_seconds(),

@@ -1,8 +1,9 @@
 """The open push connections: how many, of whom, and what each holds.
 
-Concurrency: of one event loop, but for `is_connected`.
+Concurrency: of one event loop, but for `is_connected` and the figures.
 """
 
+import asyncio
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,10 +16,12 @@ class Connections:
     Attributes:
         stalled: how many were closed since they took nothing.
         replaced: how many were closed since another one came.
+        held_most_bytes: the most that one of them ever held.
+        waiting: how many wait until theirs takes more.
     """
 
     def __init__(self) -> None:
-        self.stalled = self.replaced = 0
+        self.stalled = self.replaced = self.held_most_bytes = self.waiting = 0
         self._numbers = count(1)
         self._names: Counter[str] = Counter()
 
@@ -39,3 +42,15 @@ class Connections:
             self._names[name] -= 1
             if not self._names[name]:
                 del self._names[name]
+
+    @contextmanager
+    def sending(self, transport: asyncio.WriteTransport | None) -> Iterator[None]:
+        """Something is sent over a connection meanwhile."""
+        self.waiting += 1
+        try:
+            yield
+        finally:
+            self.waiting -= 1
+            if transport is not None:
+                held = transport.get_write_buffer_size()
+                self.held_most_bytes = max(self.held_most_bytes, held)

@@ -38,6 +38,11 @@ def _figures(context: Context) -> Iterator[tuple[str, str, str, float]]:
     yield "gauge", "push_connections", "Open now.", len(connections)
     yield "counter", "push_stalled", "Closed since they took nothing.", connections.stalled
     yield "counter", "push_replaced", "Closed for another one.", connections.replaced
+    yield "gauge", "push_waiting", "Connections that wait to take more.", connections.waiting
+    held = connections.held_most_bytes
+    yield "gauge", "push_held_bytes_most", "The most that one ever held to be sent.", held
+    for kind, waiting in context.threads.waiting().items():
+        yield "gauge", f"threads_{kind}_waiting", "Calls that wait for a thread.", waiting
     pipeline = context.pipeline
     yield "gauge", "pipeline_running", "1 where publications are matched.", pipeline.is_running
     yield "counter", "pipeline_restarts", "Of its process.", pipeline.restarts

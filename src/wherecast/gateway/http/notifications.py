@@ -14,9 +14,10 @@ from wherecast.gateway.http.answers import Refused
 from wherecast.gateway.http.body import JSON, content_type
 from wherecast.gateway.http.context import Context
 from wherecast.gateway.http.known import open_queue
-from wherecast.gateway.http.objects import joined, objects_of
+from wherecast.gateway.http.objects import joined, objects_within
 from wherecast.gateway.woken import Woken
 
+_ANSWER_BYTES_MAX = 16 << 20  # with fewer than were asked for, the next pull gives the others
 Most = Annotated[int, Query(alias="max", description="How many at most.", ge=1)]
 Wait = Annotated[
     float,
@@ -82,7 +83,7 @@ def router(context: Context) -> APIRouter:
         while True:
             desk.check()
             handed = desk.courier.take(name, most, 0.0)
-            objects = objects_of(desk, name, handed)
+            objects = objects_within(desk, name, handed, _ANSWER_BYTES_MAX).each
             if objects or not handed:  # else all were lost, and others may follow
                 return objects
 

@@ -1,6 +1,7 @@
 """Notifications as their receivers get them: JSON, each publication with what matched it."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -9,21 +10,45 @@ from wherecast.delivery import Notification, encode_cursor
 from wherecast.gateway.http.desk import Desk
 from wherecast.gateway.received import Received
 
+_READ_AT_ONCE = 100  # publications: what is read and then does not fit is read again
 
-def objects_of(desk: Desk, name: str, handed: Sequence[Notification]) -> list[bytes]:
-    """What a queue handed out, each with its publication, as JSON.
 
-    One whose publication is damaged in the log is lost: it is left out, and counted.
+@dataclass(frozen=True, slots=True)
+class Objects:
+    """Some notifications as JSON.
+
+    Attributes:
+        each: of those that can be delivered.
+        used: how many of the notifications that were given these are, with those that were lost.
     """
-    received = desk.received([one.sequence for one in handed])
-    lost = [one.sequence for one, got in zip(handed, received, strict=True) if got is None]
-    if lost:
-        desk.courier.lose(name, lost)
-    return [
-        orjson.dumps(_object(one, got), option=orjson.OPT_UTC_Z)
-        for one, got in zip(handed, received, strict=True)
-        if got is not None
-    ]
+
+    each: list[bytes]
+    used: int
+
+
+def objects_within(
+    desk: Desk, name: str, handed: Sequence[Notification], bytes_max: int
+) -> Objects:
+    """The first ones of what a queue handed out, each with its publication, up to a size.
+
+    It is one at least. One whose publication is damaged in the log is lost: it is left out, and
+    counted.
+    """
+    each: list[bytes] = []
+    size = 0
+    for start in range(0, len(handed), _READ_AT_ONCE):
+        some = handed[start : start + _READ_AT_ONCE]
+        received = desk.received([one.sequence for one in some])
+        lost = [one.sequence for one, got in zip(some, received, strict=True) if got is None]
+        if lost:
+            desk.courier.lose(name, lost)
+        for place, (one, got) in enumerate(zip(some, received, strict=True)):
+            if got is not None:
+                each.append(orjson.dumps(_object(one, got), option=orjson.OPT_UTC_Z))
+                size += len(each[-1])
+                if size >= bytes_max:
+                    return Objects(each, start + place + 1)
+    return Objects(each, len(handed))
 
 
 def joined(objects: Sequence[bytes]) -> bytes:

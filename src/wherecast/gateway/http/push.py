@@ -15,17 +15,20 @@ from fastapi import APIRouter, WebSocket
 from fastapi.responses import Response
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 
-from wherecast.gateway.http.acknowledgements import acknowledgement_of
+from wherecast.delivery import Notification
 from wherecast.gateway.http.answers import Refused, answer, refused_of
 from wherecast.gateway.http.context import Context
 from wherecast.gateway.http.known import open_queue
-from wherecast.gateway.http.objects import joined, objects_of
+from wherecast.gateway.http.objects import joined, objects_within
+from wherecast.gateway.http.push_acks import PushAcks
 from wherecast.gateway.http.push_options import PushOptions, options_of
+from wherecast.gateway.http.sockets import transport_of
 from wherecast.gateway.woken import Woken
 from wherecast.model import WherecastError
 
 REPLACED, STALLED, UNREGISTERED = 4000, 4001, 4002
 _GOING_AWAY, _FAILED = 1001, 1011
+_SENT_AT_ONCE_BYTES = 256 << 10
 _REASONS = {
     REPLACED: "another connection of this subscriber was opened",
     STALLED: "the connection took nothing for too long",
@@ -81,6 +84,9 @@ class _Push:
         self._name = name
         self._number = number
         self._options = options
+        self._handed: list[Notification] = []
+        self._transport = transport_of(websocket.scope)
+        self._acks = PushAcks(context.desk.courier, name, context.threads)
         self._stall_s = context.settings.push.stall.total_seconds()
 
     async def run(self) -> None:
@@ -88,7 +94,9 @@ class _Push:
         courier, read = self._desk.courier, self._context.threads.read
         try:
             await read(courier.connect, self._name, self._number, self._options.window)
-            code = await _first(self._send(), self._receive(), self._stopping())
+            code = await _first(
+                self._send(), self._receive(), self._acknowledge(), self._stopping()
+            )
         except (WebSocketDisconnect, RuntimeError):  # gone, perhaps while something was sent
             code = None
         except WherecastError:
@@ -118,20 +126,22 @@ class _Push:
         handed = self._desk.courier.sent(self._name, self._number, 0.0)
         if handed is None:
             return None
-        objects = objects_of(self._desk, self._name, handed)
-        self._context.counters.pushed.inc(len(objects))
-        if self._options.batch is None:
-            return [one.decode() for one in objects]
+        self._handed += handed
+        found = objects_within(self._desk, self._name, self._handed, _SENT_AT_ONCE_BYTES)
+        del self._handed[: found.used]
+        self._context.counters.pushed.inc(len(found.each))
         step = self._options.batch
-        return [
-            joined(objects[start : start + step]).decode() for start in range(0, len(objects), step)
-        ]
+        if step is None:
+            return [one.decode() for one in found.each]
+        parts = (found.each[start : start + step] for start in range(0, len(found.each), step))
+        return [joined(part).decode() for part in parts]
 
     async def _sent(self, message: str) -> bool:
         """Whether a message went out in time."""
         try:
-            async with asyncio.timeout(self._stall_s):
-                await self._websocket.send_text(message)
+            with self._context.connections.sending(self._transport):
+                async with asyncio.timeout(self._stall_s):
+                    await self._websocket.send_text(message)
         except TimeoutError:
             return False
         return True
@@ -152,30 +162,23 @@ class _Push:
             if message["type"] == "websocket.disconnect":
                 raise WebSocketDisconnect(message.get("code", 1005))
             text = message.get("text")
-            given = message.get("bytes", b"") if text is None else text
-            told = await self._acknowledged(given)
-            if told is not None and not await self._sent(orjson.dumps(told).decode()):
-                return STALLED
+            await self._acks.put(message.get("bytes", b"") if text is None else text)
 
-    async def _acknowledged(self, given: bytes | str) -> dict[str, Any] | None:
-        """What is told to the client about its message, if anything."""
-        try:
-            wanted = acknowledgement_of(given)
-            apply = self._context.threads.write
-            await apply(wanted.apply, self._desk.courier, self._name)
-        except Refused as error:
-            return {"error": {"code": error.code, "message": error.message}}
-        except WherecastError as error:
-            return {"error": refused_of(error)[1]}
-        if not self._options.confirm:
-            return None
-        return {"acknowledged": orjson.loads(given)}
+    async def _acknowledge(self) -> int:
+        """Writes acknowledgements, and tells what the client is to know."""
+        while True:
+            for told in await self._acks.next():
+                is_wanted = self._options.confirm or "error" in told
+                if is_wanted and not await self._sent(orjson.dumps(told).decode()):
+                    return STALLED
 
     async def _stopping(self) -> int:
         await self._context.stopping.wait()
         return _GOING_AWAY
 
     async def _close(self, code: int | None) -> None:
+        if code == STALLED and self._transport is not None:
+            self._transport.abort()  # it takes no farewell either
         if code is None or self._websocket.client_state != WebSocketState.CONNECTED:
             return
         with suppress(WebSocketDisconnect, RuntimeError, TimeoutError):

@@ -31,6 +31,11 @@ class Threads:
         """The result of a call that may read the disk."""
         return await _run(self._readers, call, *args, **kwargs)
 
+    def waiting(self) -> dict[str, int]:
+        """How many calls wait for a thread, by what they do."""
+        pools = {"write": self._writers, "read": self._readers}
+        return {kind: pool._work_queue.qsize() for kind, pool in pools.items()}
+
     def close(self) -> None:
         """Ends them; calls that were not begun are dropped."""
         for pool in (self._writers, self._readers):

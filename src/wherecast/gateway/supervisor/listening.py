@@ -7,6 +7,7 @@ from wherecast.gateway.settings_sources import check_host
 from wherecast.model import ConfigError
 
 _BACKLOG = 2048
+_SEND_BYTES = 128 << 10
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -20,6 +21,8 @@ def listen(host: str, port: int) -> socket.socket:
     listening = socket.socket(family, socket.SOCK_STREAM)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # A connection inherits it: what the system keeps for one that reads nothing is bounded.
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BYTES)
         listening.bind((host, port))
         listening.listen(_BACKLOG)
     except OSError as error:

@@ -1,0 +1,211 @@
+"""`wherecast bench server`: what a server accepts, matches and delivers, over its own sockets."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter, process_time, sleep
+
+import numpy as np
+
+from wherecast.bench.broker import draw as draw_bars
+from wherecast.bench.progress import Doing, Row, View
+from wherecast.bench.server_clients import Publishing, receiving, subscribe_all
+from wherecast.bench.server_load import SCHEMA, ServerLoad
+from wherecast.bench.server_process import Measured, measured_server
+from wherecast.model import ConfigError
+from wherecast.model.names import did_you_mean
+
+TITLE = "A server: publications accepted over HTTP, matched, pushed and acknowledged"
+VIEWS = (
+    View("publications/s", {
+        "what": "what", "publications": "pubs", "matches": "matches", "seconds": "s",
+        "publications/s": "pubs/s", "target publications/s": "target", "lag most": "lag most",
+        "server CPU s": "server CPU", "generator CPU s": "generator CPU",
+    }),
+    View("p50 ms", {
+        "what": "what", "publications": "pubs", "rate/s": "pubs/s", "p50 ms": "p50 ms",
+        "p99 ms": "p99 ms", "target p50 ms": "target p50", "target p99 ms": "target p99",
+        "server CPU s": "server CPU", "generator CPU s": "generator CPU",
+    }),
+)  # fmt: skip
+
+_BATCH = 1_000
+_PUBLISHERS = 4
+_ACCEPTED = 600_000
+_DELIVERED = {"inline": 720_000, "spark": 480_000}  # a minute at the target
+_WARM_UP = {"inline": 20_000, "spark": 60_000}
+_LAG_MAX = 40_000  # publications that were sent and not acknowledged; publishers wait then
+_RATE_S = 500
+_LATENCIES = 10_000
+_TARGETS_S = {"accept": 20_000, "inline": 12_000, "spark": 8_000}
+_TARGETS_MS = {"inline": (15.0, 60.0), "spark": (400.0, 2_000.0)}
+
+Case = Callable[[int | None, int, Path], Iterator[Row | Doing]]
+
+
+def rows(size: int | None, seed: int, only: str | None = None) -> Iterator[Row | Doing]:
+    """A row per case; one in which something was lost ends the run.
+
+    Args:
+        size: the most publications of a case; None is the size that its targets are stated for.
+        seed: of the workload.
+        only: one case of `CASES`; None is all.
+
+    Raises:
+        WrongResult: something was lost, or came twice.
+    """
+    if only is not None and only not in CASES:
+        hint = did_you_mean(only, CASES) or f"there are {', '.join(CASES)}"
+        raise ConfigError(f"unknown case {only}; {hint}")
+    for name, case in CASES.items():
+        if only in (None, name):
+            with TemporaryDirectory(prefix="wherecast-bench-") as home:
+                yield from case(size, seed, Path(home))
+
+
+def _accept(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
+    """Publications in batches of 1,000, each on disk before its answer; nobody subscribes."""
+    count = max(_BATCH * _PUBLISHERS, min(size or _ACCEPTED, _ACCEPTED))
+    yield Doing("accept: drawing")
+    load = ServerLoad.drawn(count, seed)
+    bodies = [load.body(first, _BATCH) for first in range(0, min(count, 100_000), _BATCH)]
+    with measured_server("inline", home, SCHEMA) as server:
+        yield Doing("accept")
+        Publishing(server.port).publish(bodies[0], _BATCH)
+        before, own, started = server.cpu_seconds(), process_time(), perf_counter()
+        share = count // _BATCH // _PUBLISHERS
+        with ThreadPoolExecutor(_PUBLISHERS) as pool:
+            list(pool.map(lambda _: _publish(server, bodies, share), range(_PUBLISHERS)))
+        seconds = perf_counter() - started
+        count = share * _PUBLISHERS * _BATCH
+        yield {
+            "what": "accept, 4 × 1,000",
+            "publications": count,
+            "seconds": seconds,
+            "publications/s": count / seconds,
+            "target publications/s": _TARGETS_S["accept"],
+            **_cpu(server, before, process_time() - own),
+        }
+
+
+def _publish(server: Measured, bodies: list[bytes], count: int) -> None:
+    publisher = Publishing(server.port)
+    for number in range(count):
+        publisher.publish(bodies[number % len(bodies)], _BATCH)
+    publisher.close()
+
+
+def _deliver(runner: str) -> Case:
+    """Publications as fast as they are acknowledged."""
+
+    def case(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
+        what = f"deliver, {runner}"
+        yield Doing(f"{what}: drawing")
+        count = min(size or _DELIVERED[runner], _DELIVERED[runner]) // _BATCH * _BATCH
+        warm_up = min(size or _WARM_UP[runner], _WARM_UP[runner]) // _BATCH * _BATCH
+        load = ServerLoad.drawn(count, seed)
+        bodies = [load.body(first, _BATCH) for first in range(0, min(count, 100_000), _BATCH)]
+        with measured_server(runner, home, SCHEMA) as server:
+            subscribe_all(server, load)
+            with receiving(server) as clients:
+                publisher, lag_most = Publishing(server.port), 0
+                for part in (warm_up, count):
+                    yield Doing(what)
+                    before, own, started = server.cpu_seconds(), process_time(), perf_counter()
+                    begun = clients.total(1)
+                    for sent in range(0, part, _BATCH):
+                        while (lag := sent - (clients.total(1) - begun)) > _LAG_MAX:
+                            sleep(0.001)
+                        lag_most = max(lag_most, lag)
+                        publisher.publish(bodies[sent // _BATCH % len(bodies)], _BATCH)
+                    clients.wait(begun + part)
+                    seconds = perf_counter() - started
+                publisher.close()
+                yield {
+                    "what": what,
+                    "publications": count,
+                    "matches": clients.total(0) - warm_up,
+                    "seconds": seconds,
+                    "publications/s": count / seconds,
+                    "target publications/s": _TARGETS_S[runner],
+                    "lag most": lag_most,
+                    **_cpu(server, before, process_time() - own),
+                }
+
+    return case
+
+
+def _latency(runner: str) -> Case:
+    """Publications one by one at a steady rate; from when each was due to when it was pushed."""
+
+    def case(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
+        what = f"latency, {runner}"
+        yield Doing(f"{what}: drawing")
+        count = min(size or _LATENCIES, _LATENCIES)
+        warm_up = min(2 * count, _WARM_UP[runner])
+        load = ServerLoad.drawn(count, seed)
+        due: dict[str, float] = {}
+        millis: dict[str, float] = {}
+
+        def arrived(id: str, at: float) -> None:
+            if id in due:
+                millis[id] = (at - due[id]) * 1e3
+
+        with measured_server(runner, home, SCHEMA) as server:
+            subscribe_all(server, load)
+            with receiving(server, arrived) as clients:
+                yield Doing(f"{what}: warming up")
+                publisher = Publishing(server.port)
+                for first in range(0, warm_up, 100):
+                    publisher.publish(load.body(first, 100), 100)
+                    sleep(0.02)
+                clients.wait(warm_up // 100 * 100)
+                yield Doing(what)
+                before, own, started = server.cpu_seconds(), process_time(), perf_counter()
+                for number in range(count):
+                    moment = started + number / _RATE_S
+                    due[str(number)] = moment
+                    sleep(max(0.0, moment - perf_counter()))
+                    publisher.publish(load.body(number, 1, is_named=True), 1)
+                seconds = perf_counter() - started
+                clients.wait(warm_up // 100 * 100 + count)
+                publisher.close()
+                p50, p99 = np.percentile(list(millis.values()), [50, 99]).tolist()
+                yield {
+                    "what": what,
+                    "publications": len(millis),
+                    "rate/s": count / seconds,
+                    "p50 ms": p50,
+                    "p99 ms": p99,
+                    "worst ms": max(millis.values()),
+                    "target p50 ms": _TARGETS_MS[runner][0],
+                    "target p99 ms": _TARGETS_MS[runner][1],
+                    **_cpu(server, before, process_time() - own),
+                }
+
+    return case
+
+
+def _cpu(server: Measured, before: dict[str, float], own_s: float) -> Row:
+    """The CPU time since then, of the server by process, and of this load generator."""
+    used = {
+        kind: round(seconds - before.get(kind, 0.0), 2)
+        for kind, seconds in server.cpu_seconds().items()
+    }
+    by_kind = {f"CPU s {kind}": seconds for kind, seconds in used.items()}
+    return {"server CPU s": sum(used.values()), "generator CPU s": own_s, **by_kind}
+
+
+CASES: dict[str, Case] = {
+    "accept": _accept,
+    "inline": _deliver("inline"),
+    "latency": _latency("inline"),
+    "spark": _deliver("spark"),
+    "spark-latency": _latency("spark"),
+}
+
+
+def draw(rows: list[Row], path: Path) -> None:
+    """Publications per second and latencies, a bar per row, with the targets as lines."""
+    draw_bars(rows, path)
