@@ -38,7 +38,7 @@ class LiveLog:
     def _change(self, content: Sequence[tuple[Any, ...]]) -> None:
         batch = changes_of([Change(*one) for one in content])
         position = Position({0: self.end})
-        self._changes.append(ChangeEntry(self.changes_end, position, 0, batch))
+        self._changes.append(ChangeEntry(self.changes_end, len(content), position, 0, batch))
         self.changes_end += len(content)
 
     def entries(self, first: int, end: int) -> Iterator[Entry]:
@@ -48,13 +48,13 @@ class LiveLog:
     def changes(self, start: int, end: int) -> Iterator[ChangeEntry]:
         """Those that overlap a range of versions."""
         for entry in self._changes:
-            if entry.version < end and entry.version + entry.changes.num_rows > start:
+            if entry.version < end and entry.end > start:
                 yield entry
 
     def changes_before(self, offset: int) -> int:
         """The version after the last change that acts on a publication before an offset."""
         acting = [c for c in self._changes if c.acts_from[0] < offset or not offset]
-        return acting[-1].version + acting[-1].changes.num_rows if acting else 0
+        return acting[-1].end if acting else 0
 
 
 def told(notifications: pa.RecordBatch) -> dict[tuple[str, int], list[str]]:

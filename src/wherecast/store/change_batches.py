@@ -32,6 +32,8 @@ def check_changes(changes: pa.RecordBatch) -> None:
 def runs_of(changes: pa.RecordBatch) -> Iterator[tuple[ChangeKind, pa.RecordBatch]]:
     """Successive changes of one kind, each run with its kind."""
     codes = _codes(changes)
+    if not len(codes):
+        return
     starts = np.flatnonzero(np.append(True, codes[1:] != codes[:-1]))
     ends = np.append(starts[1:], len(codes))
     for start, end in zip(starts.tolist(), ends.tolist(), strict=True):

@@ -92,8 +92,7 @@ class Log(Protocol):
     def changes(self, start: int, end: int) -> Iterator[ChangeEntry]:
         """The entries that overlap a range of versions, whole, in order.
 
-        Raises:
-            StoreError: one is damaged.
+        A damaged entry is given with its `damage`.
         """
         ...
 

@@ -12,20 +12,17 @@ import pyarrow as pa
 from wherecast.model import Schema, Subscription
 from wherecast.store.change_batches import runs_of
 from wherecast.store.contracts import Log
+from wherecast.store.records import ChangeEntry
 
 _Held = tuple[str, str, int]  # stream, filter, when it was accepted
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def replay(log: Log, version: int) -> "Projection":
-    """The registry as it was before a version.
-
-    Raises:
-        StoreError: a change is damaged.
-    """
+    """The registry as it was before a version; damaged changes are passed over."""
     projection = Projection()
     for entry in log.changes(0, version):
-        projection.apply(entry.changes.slice(0, version - entry.version), entry.at)
+        projection.take(entry, version)
     return projection
 
 
@@ -47,6 +44,12 @@ class Projection:
         self._streams: dict[str, Schema] = {}
         self._held: dict[str, dict[str, _Held]] = {}  # subscriber → id
         self._sorted: dict[str | None, list[str]] = {}  # ids of a subscriber; None: the subscribers
+
+    def take(self, entry: ChangeEntry, end: int | None = None) -> None:
+        """Applies what an entry has before a version, or all of it; of a damaged one nothing."""
+        end = entry.end if end is None else min(end, entry.end)
+        self.apply(entry.changes.slice(0, end - entry.version), entry.at)
+        self.version = end
 
     def apply(self, changes: pa.RecordBatch, at: int) -> None:
         """Applies a batch of `CHANGES` that was accepted at a time."""

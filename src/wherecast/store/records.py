@@ -48,6 +48,9 @@ CHANGES = pa.schema(
 )
 """Changes of the registry, in order; what a kind does not need is an empty string."""
 
+_NOTHING = [pa.nulls(0, kind) for kind in CHANGES.types]
+NO_CHANGES = pa.RecordBatch.from_arrays(_NOTHING, schema=CHANGES)
+
 SEGMENT = pa.schema(
     [
         ("subscriber", pa.string()),
@@ -144,15 +147,24 @@ class ChangeEntry:
 
     Attributes:
         version: the number of the first one.
+        count: how many versions it covers.
         acts_from: they act on publications at this position and beyond.
         at: when they were accepted.
         changes: a batch of `CHANGES`.
+        damage: what is wrong, where the log could not read it; the rest is then empty.
     """
 
     version: int
+    count: int
     acts_from: Position
     at: int
     changes: pa.RecordBatch
+    damage: str | None = None
+
+    @property
+    def end(self) -> int:
+        """The version after the last one that it covers."""
+        return self.version + self.count
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,7 @@ class InForce:
         subscribers: of each version of a subscription, by number.
         ids: of each version of a subscription its id, by number.
         unreadable: filters that were accepted once but cannot be read now.
+        passed_over: what is wrong with changes that could not be read, by version.
     """
 
     def __init__(self) -> None:
@@ -60,27 +61,30 @@ class InForce:
         self.subscribers: list[str] = []
         self.ids: list[str] = []
         self.unreadable = 0
+        self.passed_over: dict[int, str] = {}
         self._spans = Spans()
         self._standing: dict[str, dict[str, int]] = {}  # subscriber → id → number
         self._streams: list[str] = []  # of each version of a subscription
         self._collected = np.zeros(0, np.int64)
 
     def advance(self, entries: Iterable[ChangeEntry], version: int) -> None:
-        """Takes in the changes up to a version.
+        """Takes in the changes up to a version; damaged ones are passed over.
 
         Raises:
             StoreError: changes are missing.
         """
         for entry in entries:
-            end = entry.version + entry.changes.num_rows
-            if end <= self.version:
+            if entry.end <= self.version:
                 continue
             if entry.version != self.version:
                 raise StoreError(
                     f"changes {self.version} to {entry.version - 1} are missing in the log"
                 )
-            self._take(entry)
-            self.version = end
+            if entry.damage is None:
+                self._take(entry)
+            else:
+                self.passed_over[entry.version] = entry.damage
+            self.version = entry.end
         if self.version < version:
             raise StoreError(f"changes {self.version} to {version - 1} are missing in the log")
 
@@ -115,8 +119,9 @@ class InForce:
                 by_stream.setdefault(self._streams[number], []).append(number)
                 self.subscribers[number] = self.ids[number] = ""
             for stream, numbers in by_stream.items():
-                index = self.streams[stream].index
-                index.remove_all([number for number in numbers if number in index])
+                if stream in self.streams:
+                    index = self.streams[stream].index
+                    index.remove_all([number for number in numbers if number in index])
             self._collected = np.union1d(self._collected, over)
         self.floor = position
 
@@ -191,7 +196,10 @@ class InForce:
         self._spans.add(len(self.ids) - len(self._spans), entry.acts_from)
         self._spans.end(np.array(ended, np.int64), entry.acts_from)
         for stream, filters in added.items():
-            self._add(self.streams[stream].index, filters)
+            if stream in self.streams:
+                self._add(self.streams[stream].index, filters)
+            else:  # its definition was passed over
+                self.unreadable += len(filters)
 
     def _define(self, name: str, text: str) -> None:
         if name not in self.streams:

@@ -3,6 +3,7 @@
 Concurrency: one thread at a time.
 """
 
+import logging
 from contextlib import suppress
 
 from wherecast.model import ConfigError
@@ -13,6 +14,7 @@ from wherecast.store.contracts import Log
 from wherecast.store.position import Position
 
 _COLLECT_EVERY = 64  # batches
+_log = logging.getLogger("wherecast.pipeline")
 
 
 class Keeper:
@@ -29,12 +31,15 @@ class Keeper:
         self._known: InForce | None = None
         self._saved = 0
         self._calls = 0
+        self._told: set[str] = set()
 
     def at(self, start: Position, changes: int) -> InForce:
         """The subscriptions for a batch that begins at a position and knows some changes.
 
+        Changes that are damaged are passed over, and told once.
+
         Raises:
-            StoreError: changes are missing or damaged.
+            StoreError: changes are missing.
         """
         known = self._known
         if known is None or not start.reaches(known.floor):  # an earlier batch is made again
@@ -42,13 +47,23 @@ class Keeper:
             self._known, self._saved = known, known.version
         if known.version < changes:
             known.advance(self._log.changes(known.version, changes), changes)
+            self._tell(known)
         self._calls += 1
-        is_due = self._blobs is not None and snapshots.is_due(known, self._saved)
+        # A snapshot would keep what a damaged change made away even after it was mended.
+        is_sound = self._blobs is not None and not known.passed_over
+        is_due = is_sound and snapshots.is_due(known, self._saved)
         if is_due or self._calls % _COLLECT_EVERY == 0:
             known.collect(start)
         if is_due:
             self._save(known)
         return known
+
+    def _tell(self, known: InForce) -> None:
+        """Tells what was passed over, once."""
+        for damage in known.passed_over.values():
+            if damage not in self._told:
+                self._told.add(damage)
+                _log.warning("%s; what it made is not matched", damage)
 
     def _save(self, known: InForce) -> None:
         """Writes a snapshot, unless another process was quicker."""

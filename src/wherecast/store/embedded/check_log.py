@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from wherecast.model import StoreError
+from wherecast.store.embedded.change_reading import read_changes
 from wherecast.store.embedded.checked import Checked
 from wherecast.store.embedded.database import Database
 from wherecast.store.embedded.entry_rows import Damage, ids_of
-from wherecast.store.embedded.log_reading import read_changes, read_entries
+from wherecast.store.embedded.log_reading import read_entries
 from wherecast.store.embedded.log_tables import Marks, read_marks
 from wherecast.store.embedded.registry import EmbeddedRegistry
 from wherecast.store.embedded.registry_mending import difference
@@ -47,19 +47,12 @@ def _check_ids(database: Database, table: str) -> Iterator[Checked]:
 
 
 def check_changes(database: Database, marks: Marks) -> Iterator[Checked]:
-    """Every change up to the first that is damaged, and that none is missing."""
-    expected = 0
-    try:
-        for entry in read_changes(database, 0, marks.version):
-            if entry.version != expected:
-                yield Checked(_FILE, "change", 0, f"change {expected} is missing")
-            expected = entry.version + entry.changes.num_rows
-            yield Checked(_FILE, "change", entry.changes.num_rows)
-    except StoreError as error:
-        yield Checked(_FILE, "change", 1, str(error))
-        return
-    if expected < marks.version:
-        yield Checked(_FILE, "change", 0, f"change {expected} is missing")
+    """Every change, and that none is missing."""
+    for entry in read_changes(database, 0, marks.version):
+        problem = entry.damage
+        if problem is not None:
+            problem += "; what it made is not matched"
+        yield Checked(_FILE, "change", entry.changes.num_rows, problem)
 
 
 def check_registry(database: Database) -> Iterator[Checked]:
@@ -71,8 +64,7 @@ def check_registry(database: Database) -> Iterator[Checked]:
     for _ in range(_TRIES):
         version = _version(database)
         for entry in read_changes(database, expected.version, version):
-            skipped = expected.version - entry.version
-            expected.apply(entry.changes.slice(skipped, version - expected.version), entry.at)
+            expected.take(entry)
         problem = difference(registry, expected)
         if problem is None or _version(database) == version:
             yield Checked(_FILE, "", 0, problem)

@@ -13,9 +13,10 @@ import pyarrow as pa
 from wherecast.model.errors import StoreError
 from wherecast.store.change_batches import check_changes
 from wherecast.store.crash_points import reached
+from wherecast.store.embedded.change_reading import read_changes
 from wherecast.store.embedded.directory import Directory
 from wherecast.store.embedded.group_commit import GroupCommit
-from wherecast.store.embedded.log_reading import read_changes, read_entries
+from wherecast.store.embedded.log_reading import read_entries
 from wherecast.store.embedded.log_tables import (
     LAYOUT,
     Marks,

@@ -1,4 +1,4 @@
-"""Entries and changes as they are read from `log.db`.
+"""Entries as they are read from `log.db`.
 
 Each page is read in a short transaction of its own; what was trimmed in between is left out.
 """
@@ -8,13 +8,10 @@ from typing import Any
 
 import apsw
 
-from wherecast.model.errors import StoreError
-from wherecast.store.change_batches import unpack_changes
 from wherecast.store.embedded.database import Database
-from wherecast.store.embedded.entry_rows import Damage, entry_of, unsealed
+from wherecast.store.embedded.entry_rows import Damage, entry_of
 from wherecast.store.embedded.log_tables import read_marks
-from wherecast.store.position import Position
-from wherecast.store.records import ChangeEntry, Entry
+from wherecast.store.records import Entry
 
 _PAGE_BYTES = 8 << 20
 
@@ -23,9 +20,6 @@ _ENTRIES = """SELECT first, count, at, crc, CAST(stream AS BLOB), CAST(rows AS B
     CAST(attributes AS BLOB){envelopes} FROM entries
     WHERE first >= ifnull((SELECT max(first) FROM entries WHERE first <= ?1), 0) AND first < ?2
     ORDER BY first"""
-_CHANGES = """SELECT version, count, at, acts_from, CAST(batch AS BLOB) FROM changes
-    WHERE version >= ifnull((SELECT max(version) FROM changes WHERE version <= ?1), 0)
-    AND version + count > ?1 AND version < ?2 ORDER BY version"""
 
 
 def read_entries(database: Database, start: int, end: int, envelopes: bool) -> Iterator[Entry]:
@@ -39,34 +33,7 @@ def read_entries(database: Database, start: int, end: int, envelopes: bool) -> I
         start = page[-1].first + page[-1].count
 
 
-def read_changes(database: Database, start: int, end: int) -> Iterator[ChangeEntry]:
-    """The changes that overlap a range of versions, whole, in order.
-
-    Raises:
-        StoreError: one is damaged.
-    """
-    while start < end:
-        with database.reading() as connection:
-            rows = _some(connection.execute(_CHANGES, (start, end)))
-        for row in rows:
-            yield _change(row, database)
-        if not rows:
-            return
-        start = rows[-1][0] + rows[-1][1]
-
-
-def _change(row: Any, database: Database) -> ChangeEntry:
-    """The changes of a row: version, count, when accepted, from where they act, and the batch."""
-    version, _, at, acts_from, data = row
-    try:
-        changes = unpack_changes(unsealed(row[:4], data))
-    except (Damage, ValueError) as error:
-        what = f"change {version} is damaged: {error}"
-        raise StoreError(f"{database.path}: {what}") from error
-    return ChangeEntry(version, Position({0: acts_from}), at, changes)
-
-
-def _some(rows: Iterable[Any]) -> list[Any]:
+def first_rows(rows: Iterable[Any]) -> list[Any]:
     """The first rows, some megabytes of them."""
     some: list[Any] = []
     size = 0
@@ -85,7 +52,7 @@ def _page(connection: apsw.Connection, start: int, end: int, envelopes: bool) ->
     if start >= end:
         return []
     statement = _ENTRIES.format(envelopes=", CAST(envelopes AS BLOB)" if envelopes else "")
-    rows = _some(connection.execute(statement, (start, end)))
+    rows = first_rows(connection.execute(statement, (start, end)))
     ends = [row[0] for row in rows[1:]]
     if rows:
         after = "SELECT min(first) FROM entries WHERE first > ?"

@@ -6,8 +6,8 @@ Concurrency: the owner mends before anybody else of its process reads or writes.
 import logging
 
 from wherecast.model import StoreError
+from wherecast.store.embedded.change_reading import read_changes
 from wherecast.store.embedded.database import Database
-from wherecast.store.embedded.log_reading import read_changes
 from wherecast.store.embedded.log_tables import read_marks
 from wherecast.store.embedded.registry import EmbeddedRegistry, project
 from wherecast.store.projection import Projection
@@ -27,17 +27,12 @@ def mend_registry(database: Database) -> None:
         version = read_marks(connection).version
     if version > _CHANGES_MAX:
         return
-    try:
-        entries = list(read_changes(database, 0, version))
-    except StoreError:
-        return
+    entries = list(read_changes(database, 0, version))
     expected = Projection()
     for entry in entries:
-        if entry.version != expected.version:
+        if entry.damage is not None:
             return
-        expected.apply(entry.changes, entry.at)
-    if expected.version != version:
-        return
+        expected.take(entry)
     try:
         problem = difference(EmbeddedRegistry(database), expected)
     except StoreError as error:

@@ -92,7 +92,9 @@ class MemoryLog:
         with self._lock:
             accepted = Accepted(self.registry.version, self._position(self._ends))
             self.registry.apply(changes, at)
-            self._changes.append(ChangeEntry(accepted.version, accepted.acts_from, at, changes))
+            self._changes.append(
+                ChangeEntry(accepted.version, changes.num_rows, accepted.acts_from, at, changes)
+            )
         return accepted
 
     def read(
@@ -112,7 +114,7 @@ class MemoryLog:
         with self._lock:
             entries = list(self._changes)
         for entry in entries:
-            if entry.version < end and start < entry.version + entry.changes.num_rows:
+            if entry.version < end and start < entry.end:
                 yield entry
 
     def starts(self) -> Position:

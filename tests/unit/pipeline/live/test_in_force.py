@@ -1,5 +1,7 @@
 """Subscriptions act from exactly where they were accepted, up to where they ended."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,9 @@ from tests.live_log import LiveLog
 from wherecast.columns import decode_rows
 from wherecast.model import StoreError
 from wherecast.pipeline.live.in_force import InForce
+from wherecast.pipeline.live.stage import Range, match_range
 from wherecast.store.position import Position
+from wherecast.store.records import NO_CHANGES, ChangeEntry
 
 AIR = wc.Schema.from_dict({"no2": "float"})
 ROW = {"no2": 45.0}
@@ -110,3 +114,40 @@ def test_it_is_restored_from_its_state() -> None:
     two.advance(of(subscribe("a"), PUBLISH, subscribe("a", "no2 > 50"), subscribe("b"), PUBLISH,
                    unsubscribe("b")).changes(4, 5), 5)  # fmt: skip
     assert matches(two, 3) == [(0, "a"), (1, "b")]
+
+
+def damaged(log: LiveLog, version: int) -> list[ChangeEntry]:
+    """The changes of a log, of which one cannot be read."""
+    return [
+        replace(entry, acts_from=Position(), changes=NO_CHANGES, damage=f"change {version} is bad")
+        if entry.version == version
+        else entry
+        for entry in log.changes(0, log.changes_end)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("version", "wanted"),
+    [
+        (1, [(1, "b"), (2, "a"), (2, "b")]),
+        (2, [(0, "a"), (1, "a"), (2, "a")]),
+        (3, [(0, "a"), (1, "a"), (1, "b"), (2, "a"), (2, "b")]),
+    ],
+)
+def test_a_damaged_change_is_passed_over(version: int, wanted: list[tuple[int, str]]) -> None:
+    log = of(subscribe("a"), PUBLISH, subscribe("b"), PUBLISH, subscribe("a", "no2 > 1"), PUBLISH)
+    subscriptions = InForce()
+    subscriptions.advance(damaged(log, version), log.changes_end)
+    assert subscriptions.version == log.changes_end
+    assert subscriptions.passed_over == {version: f"change {version} is bad"}
+    assert matches(subscriptions, 3) == wanted
+
+
+def test_without_the_definition_of_a_stream_its_publications_are_dead_letters() -> None:
+    log, subscriptions = of(subscribe("a"), PUBLISH, unsubscribe("a"), PUBLISH), InForce()
+    subscriptions.advance(damaged(log, 0), log.changes_end)
+    assert (subscriptions.streams, subscriptions.unreadable) == ({}, 1)
+    found = match_range(Range(0, 0, 2), log.entries(0, 2), subscriptions, at=0)
+    assert [letter.offset for letter in found.dead_letters] == [0, 1]
+    subscriptions.collect(Position({0: 2}))
+    assert len(subscriptions) == 0

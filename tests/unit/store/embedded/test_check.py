@@ -68,7 +68,11 @@ def test_nothing_is_wrong_with_a_good_one(path: Path) -> None:
         ("log.db", "UPDATE entries SET ids = x'0000000000' WHERE first = 5", "from 5 on"),
         ("log.db", "DELETE FROM entries WHERE first = 5", "5 to 9: it is missing"),
         ("log.db", "DELETE FROM changes WHERE version = 0", "change 0 is missing"),
-        ("log.db", "UPDATE changes SET batch = x'0000000000' WHERE version = 1", "change 1 is dam"),
+        (
+            "log.db",
+            "UPDATE changes SET batch = x'0000000000' WHERE version = 1",
+            "changes 1 to 2 are dam",
+        ),
         ("log.db", "UPDATE marks SET bytes = bytes + 1", "the marks of its beginning"),
         ("log.db", "UPDATE marks SET end = 100", "the marks of its beginning"),
         ("log.db", "DELETE FROM marks", "the marks of its beginning"),

@@ -154,14 +154,6 @@ class TestDamage:
         assert len(list(bodies_in(place.log, 0))) == 16
         place.close()
 
-    @pytest.mark.parametrize("field", ["acts_from = 7", "batch = zeroblob(300)"])
-    def test_a_damaged_change_is_told(self, path: Path, field: str) -> None:
-        place = self.damaged(path, lambda c: c.execute(f"UPDATE changes SET {field}"))
-        with pytest.raises(StoreError, match=r"log\.db: change 0 is damaged"):
-            list(place.log.changes(0, 1))
-        assert place.log.registry.subscribers() == ["ana"]
-        place.close()
-
     @pytest.mark.parametrize("is_emptied", [False, True])
     def test_a_lost_log_is_not_begun_anew(self, path: Path, is_emptied: bool) -> None:
         EmbeddedStore(path).close()
