@@ -8,10 +8,9 @@ Concurrency: any number of threads. One lock guards all queues; it is never held
 read or written.
 """
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field
 from threading import Condition, Lock
 from time import monotonic
 
@@ -29,9 +28,11 @@ from wherecast.delivery import (
     SaveCursor,
     Send,
 )
+from wherecast.gateway.boxes import Box
+from wherecast.gateway.places import Places
 from wherecast.model import ConfigError, StoreError
 from wherecast.store.contracts import DamagedSegment, Store
-from wherecast.store.numbering import Numbered, Span, shifted, spans_of
+from wherecast.store.numbering import Numbered, shifted, spans_of
 from wherecast.store.records import Batch, Queued
 from wherecast.store.segments import find
 
@@ -39,35 +40,6 @@ Ints = npt.NDArray[np.int64]
 Loads = list[tuple[str, Load]]
 Items = dict[str, list[tuple[int, tuple[str, ...]]]]
 _FOLLOWED_MAX = 100_000  # publications that are read for all queues at once
-
-
-@dataclass(slots=True, eq=False)
-class _Box:
-    """What the threads of one subscriber share, beside its queue.
-
-    Attributes:
-        changed: wakes those that wait at the queue.
-        sent: what its connection was sent and has not taken.
-        changes: of the cursor.
-        saved: how many of them are stored.
-        saving: held by the thread that stores the cursor.
-        listeners: called whenever those that wait are woken.
-        is_used: whether something was taken since idle queues were released last.
-    """
-
-    changed: Condition
-    sent: deque[Notification] = field(default_factory=deque)
-    changes: int = 0
-    saved: int = 0
-    saving: Lock = field(default_factory=Lock)
-    listeners: list[Callable[[], None]] = field(default_factory=list)
-    is_used: bool = True
-
-    def wake(self) -> None:
-        """Wakes whoever waits; the lock is held."""
-        self.changed.notify_all()
-        for listener in self.listeners:
-            listener()
 
 
 class Courier:
@@ -87,10 +59,10 @@ class Courier:
         self._queues = Queues(progress.sequence, progress.sequence + waiting)
         self._telling = Lock()  # no queue is opened while others are told of a batch
         self._lock = Lock()
-        self._boxes: dict[str, _Box] = {}
+        self._boxes: dict[str, Box] = {}
         self._waiting: Counter[str] = Counter()  # threads that pull, and listeners
-        self._end = self._told = progress.sequence
-        self._spans: list[Span] = []  # of the batch that is about to be committed
+        self._told = progress.sequence
+        self._places = Places(store.batches, progress.sequence)
         self._is_closed = False
 
     def open(self, name: str) -> None:
@@ -100,7 +72,7 @@ class Courier:
             with self._telling, self._lock:
                 if name not in self._boxes:
                     self._queues.open(name, cursor)
-                    self._boxes[name] = _Box(Condition(self._lock))
+                    self._boxes[name] = Box(Condition(self._lock))
 
     def forget(self, name: str) -> None:
         """Ends the queue of a subscriber, and lets those that wait at it go."""
@@ -123,9 +95,8 @@ class Courier:
 
     def notify(self, batch: Batch) -> None:
         """Gives queues the notifications of the next batch, which is about to be committed."""
-        spans = spans_of(batch.start, batch.end, self._end)
-        with self._lock:
-            self._spans = spans
+        spans = spans_of(batch.start, batch.end, self._places.end)
+        self._places.expect(spans)
         for part in shifted(batch.segments, spans):
             self._tell(part.first, part)
 
@@ -155,7 +126,7 @@ class Courier:
     def committed(self, sequence: int) -> None:
         """Tells queues that everything before a sequence is stored."""
         with self._lock:
-            self._end, self._spans = sequence, []
+            self._places.committed(sequence)
             loads = self._settle_all(self._queues.committed(sequence))
             self._told = max(self._told, sequence)
             # What was told while nobody took it is to be read now.
@@ -165,18 +136,7 @@ class Courier:
 
     def locate(self, sequences: Ints) -> tuple[npt.NDArray[np.int32], Ints]:
         """The partitions and the offsets of sequences that were notified, committed or not."""
-        with self._lock:
-            end, spans = self._end, self._spans
-        stored = sequences < end
-        if stored.all():
-            return self._store.batches.locate(sequences)
-        partitions, offsets = np.zeros(len(sequences), np.int32), sequences.copy()
-        partitions[stored], offsets[stored] = self._store.batches.locate(sequences[stored])
-        for span in spans:
-            inside = (span.sequence <= sequences) & (sequences < span.end)
-            partitions[inside] = span.partition
-            offsets[inside] += span.offset - span.sequence
-        return partitions, offsets
+        return self._places.locate(sequences)
 
     def mend(self, damage: DamagedSegment) -> None:
         """Makes damaged notifications again."""
@@ -322,7 +282,7 @@ class Courier:
 
     # What queues ask for.
 
-    def _box(self, name: str) -> _Box:
+    def _box(self, name: str) -> Box:
         """The box of a subscriber; the lock is held."""
         if name not in self._boxes:
             raise ConfigError(f"subscriber {name} is not registered")

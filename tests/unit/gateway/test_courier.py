@@ -234,3 +234,20 @@ def test_an_interrupted_read_is_done_again(monkeypatch: pytest.MonkeyPatch) -> N
         with pytest.raises(KeyboardInterrupt):
             courier.take("ana", 10, 0)
     assert sequences(courier, "ana") == [0, 1]
+
+
+def test_a_queue_that_nobody_uses_gives_its_memory_back_and_loses_nothing() -> None:
+    store = MemoryStore()
+    courier = served(store, "ana", "bo")
+    publish(store, [1, 2, 3])
+    match(store)
+    courier.committed(3)
+    for name in ("ana", "bo"):
+        assert sequences(courier, name) == [0, 1, 2]
+    courier.release_idle()
+    assert courier.figures("ana").queued == 3  # it was used since it was opened
+    sequences(courier, "bo")
+    courier.release_idle()
+    assert courier.figures("ana").queued == 0
+    assert courier.figures("bo").queued == 3
+    assert sequences(courier, "ana") == [0, 1, 2]
