@@ -8,7 +8,7 @@ import pyarrow as pa
 from wherecast import Schema
 from wherecast.columns import decode_rows
 from wherecast.columns.encoded import encode_batch
-from wherecast.gateway.registrar import Change, changes_of
+from wherecast.gateway.changes import Change, changes_of
 from wherecast.store.position import Position
 from wherecast.store.records import ChangeEntry, Entry
 

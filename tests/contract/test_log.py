@@ -371,6 +371,18 @@ class TestRegistry:
         page = registry.subscriptions("ana", after=names[10], limit=3)
         assert [subscription.id for subscription in page] == names[11:14]
 
+    def test_some_of_a_subscriber(self, log: Log, registry: Registry) -> None:
+        assert registry.among("ana", ["a"]) == {}
+        assert registry.count("ana") == 0
+        names = ["a", "ž", "b\0c", "d"]
+        log.change(changes(*(("subscribe", "d", "ana", name, "x") for name in names)), at=0)
+        log.change(changes(("subscribe", "d", "bo", "e", "x")), at=0)
+        log.change(changes(("unsubscribe", "d", "ana", "d", "")), at=0)
+        found = registry.among("ana", [*names, "e", "f"])
+        assert found == dict.fromkeys(names[:3], ("d", "x"))
+        assert registry.among("ana", []) == {}
+        assert (registry.count("ana"), registry.count("bo")) == (3, 1)
+
     def test_of_many_changes_of_one_subscription_the_last_counts(
         self, log: Log, registry: Registry
     ) -> None:

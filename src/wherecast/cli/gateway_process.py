@@ -82,7 +82,8 @@ def _desk(settings: Settings) -> Desk:
     store = open_store(server.data)
     try:
         is_inline = server.runner == "inline"
-        desk = Desk(store, schema, Path(server.data), is_inline, _retention(settings))
+        most = settings.limits.subscriptions_max
+        desk = Desk(store, schema, Path(server.data), is_inline, _retention(settings), most)
         desk.check()
     except BaseException:
         store.close()

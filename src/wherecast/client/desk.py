@@ -16,7 +16,7 @@ from wherecast.gateway.follower import Follower
 from wherecast.gateway.intake import Prepared, prepare
 from wherecast.gateway.published import Published, published
 from wherecast.gateway.received import Received, Shelf
-from wherecast.gateway.registrar import DEFAULT_STREAM, Registrar
+from wherecast.gateway.registrar import DEFAULT_STREAM, SUBSCRIPTIONS_MAX, Registrar
 from wherecast.gateway.retention import DEFAULT_RETENTION, Retention
 from wherecast.model import ConfigError, Publication, Schema, StoreError
 from wherecast.model.values import describe
@@ -38,6 +38,7 @@ class Desk:
         data: the directory of the store, if it has one.
         runs_pipeline: whether this process matches; otherwise another one does.
         retention: what queues may grow to.
+        subscriptions_max: of one subscriber.
 
     Attributes:
         store: what is kept.
@@ -52,9 +53,10 @@ class Desk:
         data: Path | None = None,
         runs_pipeline: bool = True,
         retention: Retention = DEFAULT_RETENTION,
+        subscriptions_max: int = SUBSCRIPTIONS_MAX,
     ) -> None:
         self.store = store
-        self.registrar = Registrar(store)
+        self.registrar = Registrar(store, subscriptions_max)
         if schema is not None or DEFAULT_STREAM not in store.registry.streams():
             self.registrar.define(DEFAULT_STREAM, _ANY if schema is None else schema, now_us())
         self.courier = Courier(store, self._mend)

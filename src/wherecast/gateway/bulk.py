@@ -4,12 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from wherecast.gateway.registrar import Change, Registrar, Verdict, changes_of
+from wherecast.gateway.changes import Change, changes_of
+from wherecast.gateway.registrar import Registrar, Verdict
 from wherecast.language import read_filters
 from wherecast.model import ConfigError, FilterError, Subscription
 
 Told = dict[str, Any]
 """What is told of a problem: `code`, `message`, perhaps `position`."""
+
+_STEP = 10_000  # changes of one transaction, so that publishers come in between
 
 
 @dataclass(slots=True)
@@ -42,38 +45,47 @@ class Wanted:
 def put_all(
     registrar: Registrar, subscriber: str, wanted: Wanted, replace: bool, now: int
 ) -> dict[str, Any]:
-    """Adds or replaces subscriptions in one step, but for the bad ones; what became of each.
+    """Adds or replaces subscriptions, but for the bad ones; what became of each.
 
     Args:
         registrar: who does it.
         subscriber: whose they are.
         wanted: the subscriptions.
-        replace: whether those that are not among the wanted ones end; nothing ends where one of
-            the wanted ones is bad.
+        replace: whether those that are not among the wanted ones end. Then all is one step, and
+            nothing changes where one of the wanted ones is bad.
         now: the time.
+
+    Raises:
+        ConfigError: the subscriber is not registered, or would have too many.
     """
     problems = wanted.problems | _bad(registrar, wanted)
     if replace and problems:
         return _answer(wanted, problems, {}, 0, was_refused=True)
+    good = [(place, one) for place, one in enumerate(wanted.given) if one and place not in problems]
+    ids = [one.id for _, one in good]
     with registrar.changing() as changing:
         changing.check_registered(subscriber)
-        there = changing.standing(subscriber)
-        verdicts: dict[int, Verdict] = {}
-        changes = []
-        for place, one in enumerate(wanted.given):
-            if one is None or place in problems:
-                continue
-            before = there.get(one.id)
-            if before == (one.stream, one.filter):
-                verdicts[place] = "unchanged"
-                continue
-            verdicts[place] = "created" if before is None else "changed"
-            changes.append(Change("subscribe", one.stream, subscriber, one.id, one.filter))
-        ended = there.keys() - {one.id for one in wanted.given if one} if replace else set()
-        changes += [Change("unsubscribe", there[id][0], subscriber, id) for id in sorted(ended)]
-        if changes:
-            changing.change(changes_of(changes), now)
+        there = changing.standing(subscriber, None if replace else ids)
+        verdicts = {place: _verdict(one, there.get(one.id)) for place, one in good}
+        changes = [
+            Change("subscribe", one.stream, subscriber, one.id, one.filter)
+            for place, one in good
+            if verdicts[place] != "unchanged"
+        ]
+        ended = sorted(there.keys() - set(ids)) if replace else []
+        changes += [Change("unsubscribe", there[id][0], subscriber, id) for id in ended]
+        created = sum(verdict == "created" for verdict in verdicts.values())
+        changing.make_room(subscriber, created - len(ended))
+        step = max(1, len(changes)) if replace else _STEP
+        for start in range(0, len(changes), step):
+            changing.change(changes_of(changes[start : start + step]), now)
     return _answer(wanted, problems, verdicts, len(ended))
+
+
+def _verdict(one: Subscription, before: tuple[str, str] | None) -> Verdict:
+    if before is None:
+        return "created"
+    return "unchanged" if before == (one.stream, one.filter) else "changed"
 
 
 def _bad(registrar: Registrar, wanted: Wanted) -> dict[int, Told]:

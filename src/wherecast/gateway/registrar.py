@@ -14,6 +14,7 @@ from typing import Literal
 import pyarrow as pa
 
 from wherecast.delivery import Cursor
+from wherecast.gateway.changes import Change, changes_of
 from wherecast.language import Filter, read_filters
 from wherecast.model import ConfigError, FilterError, Schema, Subscription
 from wherecast.model.names import did_you_mean
@@ -21,39 +22,14 @@ from wherecast.model.values import describe, is_text
 from wherecast.store.contracts import Store
 from wherecast.store.position import Position
 from wherecast.store.projection import replay
-from wherecast.store.records import CHANGE_KINDS, CHANGES, Accepted, ChangeKind
+from wherecast.store.records import Accepted
 
 NAME_CHARACTERS_MAX = 256
 DEFAULT_STREAM = "default"
+SUBSCRIPTIONS_MAX = 1_000_000
 _PAGE = 10_000
 
 Verdict = Literal["created", "changed", "unchanged"]
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One change of the registry; a field that its kind does not need is empty."""
-
-    kind: ChangeKind
-    stream: str = ""
-    subscriber: str = ""
-    id: str = ""
-    text: str = ""
-
-
-def changes_of(changes: Sequence[Change]) -> pa.RecordBatch:
-    """The batch of `CHANGES` of some changes."""
-    kinds = pa.array([CHANGE_KINDS.index(change.kind) for change in changes], pa.int8())
-    names = pa.array(CHANGE_KINDS, pa.string())
-    columns = [
-        [change.stream for change in changes],
-        [change.subscriber for change in changes],
-        [change.id for change in changes],
-        [change.text for change in changes],
-    ]
-    arrays = [pa.DictionaryArray.from_arrays(kinds, names)]
-    arrays += [pa.array(column, pa.string()) for column in columns]
-    return pa.RecordBatch.from_arrays(arrays, schema=CHANGES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +48,25 @@ class Subscribed:
 
 
 class Registrar:
-    """Changes the registry of a store."""
+    """Changes the registry of a store.
 
-    def __init__(self, store: Store) -> None:
+    Args:
+        store: whose registry it is.
+        subscriptions_max: of one subscriber.
+    """
+
+    def __init__(self, store: Store, subscriptions_max: int = SUBSCRIPTIONS_MAX) -> None:
         self._store = store
+        self._most = subscriptions_max
+        self._counts: dict[str, int] = {}  # subscriptions, of those who were asked about
         self._lock = Lock()
 
     @contextmanager
     def changing(self) -> Iterator["Registrar"]:
-        """Nobody else changes the registry meanwhile; `standing` and `change` may be called."""
+        """Nobody else changes the registry meanwhile.
+
+        What belongs between its ends: `standing`, `make_room`, `change`.
+        """
         with self._lock:
             yield self
 
@@ -134,6 +120,7 @@ class Registrar:
             if not self._store.registry.has_subscriber(subscriber):
                 return False
             self._change([Change("forget", subscriber=subscriber)], now)
+            self._counts.pop(subscriber, None)
             return True
 
     def subscribe(self, wanted: Subscription, now: int) -> Subscribed:
@@ -151,6 +138,7 @@ class Registrar:
             there = self._store.registry.subscription(wanted.subscriber, wanted.id)
             if there is not None and (there.stream, there.filter) == (wanted.stream, wanted.filter):
                 return Subscribed(read, "unchanged")
+            self.make_room(wanted.subscriber, 1 if there is None else 0)
             accepted = self.change(changes_of([_subscribe(wanted)]), now)
         return Subscribed(read, "created" if there is None else "changed", accepted.acts_from)
 
@@ -169,24 +157,45 @@ class Registrar:
         bad = self._bad_filters(given)
         with self._lock:
             self.check_registered(subscriber)
-            there = self.standing(subscriber)
+            there = self.standing(subscriber, [one.id for one in given])
             changes = [
                 _subscribe(one)
                 for row, one in enumerate(given)
                 if row not in bad and there.get(one.id) != (one.stream, one.filter)
             ]
             if changes:
+                self.make_room(subscriber, len({one.id for one in changes} - there.keys()))
                 self._change(changes, now)
         return [(given[row].id, error) for row, error in sorted(bad.items())]
 
-    def standing(self, subscriber: str) -> dict[str, tuple[str, str]]:
-        """The streams and filters of a subscriber's subscriptions, by id."""
+    def standing(
+        self, subscriber: str, ids: Sequence[str] | None = None
+    ) -> dict[str, tuple[str, str]]:
+        """The streams and filters of a subscriber's subscriptions, all or some, by id."""
+        if ids is not None:
+            return self._store.registry.among(subscriber, ids)
         found: dict[str, tuple[str, str]] = {}
         after = ""
         while page := self._store.registry.subscriptions(subscriber, after, _PAGE):
             found |= {one.id: (one.stream, one.filter) for one in page}
             after = page[-1].id
         return found
+
+    def make_room(self, subscriber: str, more: int) -> None:
+        """Counts subscriptions that are about to be added, or fewer where they end.
+
+        Raises:
+            ConfigError: the subscriber would have too many.
+        """
+        if subscriber not in self._counts:
+            self._counts[subscriber] = self._store.registry.count(subscriber)
+        count = self._counts[subscriber] + more
+        if more > 0 and count > self._most:
+            raise ConfigError(
+                f"subscriber {subscriber} would have {count} subscriptions; the limit"
+                f" limits.subscriptions_max is {self._most}"
+            )
+        self._counts[subscriber] = count
 
     def _bad_filters(self, given: Sequence[Subscription]) -> dict[int, FilterError]:
         """The rows of filters that cannot be accepted; those of a stream are read as a column."""
@@ -208,6 +217,7 @@ class Registrar:
             there = self._store.registry.subscription(subscriber, id)
             if there is None:
                 return False
+            self.make_room(subscriber, -1)
             self._change([Change("unsubscribe", there.stream, subscriber, id)], now)
             return True
 
@@ -242,7 +252,11 @@ class Registrar:
 
     def change(self, changes: pa.RecordBatch, now: int) -> Accepted:
         """Writes changes to the log, between the ends of `changing`."""
-        return self._store.log.change(changes, now)
+        try:
+            return self._store.log.change(changes, now)
+        except BaseException:
+            self._counts.clear()  # they counted on it
+            raise
 
     def _change(self, changes: Sequence[Change], now: int) -> None:
         self.change(changes_of(changes), now)

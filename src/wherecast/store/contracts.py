@@ -145,6 +145,14 @@ class Registry(Protocol):
         """The next subscriptions of a subscriber in the order of their ids."""
         ...
 
+    def among(self, subscriber: str, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
+        """The stream and the filter of those of some subscriptions that are there, by id."""
+        ...
+
+    def count(self, subscriber: str) -> int:
+        """How many subscriptions a subscriber has."""
+        ...
+
     def counts(self) -> dict[str, int]:
         """How many `streams`, `subscribers` and `subscriptions` there are."""
         ...

@@ -4,7 +4,7 @@ Concurrency: one thread at a time.
 """
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 import pyarrow as pa
@@ -92,6 +92,15 @@ class Projection:
         held = self._held.get(subscriber, {})
         page = self._page(subscriber, held, after, limit)
         return [subscription_of(subscriber, id, held[id]) for id in page]
+
+    def among(self, subscriber: str, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
+        """The stream and the filter of those of some subscriptions that are there, by id."""
+        held = self._held.get(subscriber, {})
+        return {id: held[id][:2] for id in ids if id in held}
+
+    def count(self, subscriber: str) -> int:
+        """How many subscriptions a subscriber has."""
+        return len(self._held.get(subscriber, {}))
 
     def counts(self) -> dict[str, int]:
         """How many `streams`, `subscribers` and `subscriptions` there are."""

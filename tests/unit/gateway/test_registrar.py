@@ -8,6 +8,7 @@ import pytest
 
 from tests.unit.gateway.feeding import SCHEMA, match, opened, publish, queued
 from wherecast import ConfigError, FilterError, Schema, Subscription
+from wherecast.gateway.registrar import Registrar
 from wherecast.store.embedded.store import EmbeddedStore
 from wherecast.store.memory.store import MemoryStore
 from wherecast.store.records import Cursor
@@ -142,3 +143,22 @@ def test_a_stream_keeps_its_schema() -> None:
     assert registrar.schema("default") == SCHEMA
     with pytest.raises(ConfigError, match="there are: default"):
         registrar.schema("water")
+
+
+def test_a_subscriber_has_a_limit_of_subscriptions() -> None:
+    store = MemoryStore()
+    registrar = Registrar(store, subscriptions_max=2)
+    registrar.define("default", SCHEMA, 0)
+    registrar.register("ana", 0)
+    for id in ("a", "b", "a"):
+        registrar.subscribe(Subscription(id, "no2 > 1", "ana"), 0)
+    for call in (
+        lambda: registrar.subscribe(Subscription("c", "no2 > 1", "ana"), 0),
+        lambda: registrar.subscribe_all("ana", [Subscription("c", "no2 > 1", "ana")], 0),
+    ):
+        with pytest.raises(ConfigError, match=r"the limit limits\.subscriptions_max is 2"):
+            call()
+    registrar.subscribe_all("ana", [Subscription("b", "no2 > 2", "ana")], 0)
+    registrar.unsubscribe("ana", "a", 0)
+    registrar.subscribe(Subscription("c", "no2 > 1", "ana"), 0)
+    assert Registrar(store, subscriptions_max=2).standing("ana").keys() == {"b", "c"}

@@ -104,6 +104,20 @@ class EmbeddedRegistry:
         rows = self._all(page, subscriber, after, limit)
         return [self._subscription(subscriber, id, held) for id, *held in rows]
 
+    def among(self, subscriber: str, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
+        """The stream and the filter of those of some subscriptions that are there, by id."""
+        one = "SELECT id, stream, filter FROM subscriptions WHERE subscriber = ? AND id = ?"
+        with self._database.reading() as connection:
+            rows = connection.executemany(one, ((subscriber, id) for id in ids))
+            return {id: (stream, text) for id, stream, text in rows}
+
+    def count(self, subscriber: str) -> int:
+        """How many subscriptions a subscriber has."""
+        [(found,)] = self._all(
+            "SELECT count(*) FROM subscriptions WHERE subscriber = ?", subscriber
+        )
+        return int(found)
+
     def counts(self) -> dict[str, int]:
         """How many `streams`, `subscribers` and `subscriptions` there are."""
         with self._database.reading() as connection:

@@ -4,7 +4,7 @@ Concurrency: a lock, since the log changes it while others read it.
 """
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
@@ -55,6 +55,16 @@ class MemoryRegistry:
         """The next subscriptions of a subscriber in the order of their ids."""
         with self._lock:
             return self._projection.subscriptions(subscriber, after, limit)
+
+    def among(self, subscriber: str, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
+        """The stream and the filter of those of some subscriptions that are there, by id."""
+        with self._lock:
+            return self._projection.among(subscriber, ids)
+
+    def count(self, subscriber: str) -> int:
+        """How many subscriptions a subscriber has."""
+        with self._lock:
+            return self._projection.count(subscriber)
 
     def counts(self) -> dict[str, int]:
         """How many `streams`, `subscribers` and `subscriptions` there are."""
