@@ -8,9 +8,11 @@ from time import perf_counter, process_time, sleep
 
 import numpy as np
 
+from wherecast.bench import server_subscriptions
 from wherecast.bench.broker import draw as draw_bars
 from wherecast.bench.progress import Doing, Row, View
 from wherecast.bench.server_clients import Publishing, receiving, subscribe_all
+from wherecast.bench.server_cpu import cpu_columns
 from wherecast.bench.server_load import SCHEMA, ServerLoad
 from wherecast.bench.server_process import Measured, measured_server
 from wherecast.model import ConfigError
@@ -28,6 +30,12 @@ VIEWS = (
         "p99 ms": "p99 ms", "target p50 ms": "target p50", "target p99 ms": "target p99",
         "server CPU s": "server CPU", "generator CPU s": "generator CPU",
     }),
+    View("subscriptions/s", {
+        "what": "what", "subscriptions": "subscriptions", "seconds": "s",
+        "target seconds": "target s", "subscriptions/s": "subscriptions/s",
+        "publish p50 ms": "publish p50 ms", "publish worst ms": "worst ms",
+        "server CPU s": "server CPU", "generator CPU s": "generator CPU",
+    }),
 )  # fmt: skip
 
 _BATCH = 1_000
@@ -37,6 +45,7 @@ _DELIVERED = {"inline": 720_000, "spark": 480_000}  # a minute at the target
 _WARM_UP = {"inline": 20_000, "spark": 60_000}
 _LAG_MAX = 40_000  # publications that were sent and not acknowledged; publishers wait then
 _RATE_S = 500
+_PUBLISHERS_AT_RATE = 16
 _LATENCIES = 10_000
 _TARGETS_S = {"accept": 20_000, "inline": 12_000, "spark": 8_000}
 _TARGETS_MS = {"inline": (15.0, 60.0), "spark": (400.0, 2_000.0)}
@@ -85,7 +94,7 @@ def _accept(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
             "seconds": seconds,
             "publications/s": count / seconds,
             "target publications/s": _TARGETS_S["accept"],
-            **_cpu(server, before, process_time() - own),
+            **cpu_columns(server, before, process_time() - own),
         }
 
 
@@ -93,6 +102,15 @@ def _publish(server: Measured, bodies: list[bytes], count: int) -> None:
     publisher = Publishing(server.port)
     for number in range(count):
         publisher.publish(bodies[number % len(bodies)], _BATCH)
+    publisher.close()
+
+
+def _publish_at(server: Measured, load: ServerLoad, numbers: range, due: dict[str, float]) -> None:
+    """Publishes each when it is due, over one connection."""
+    publisher = Publishing(server.port)
+    for number in numbers:
+        sleep(max(0.0, due[str(number)] - perf_counter()))
+        publisher.publish(load.body(number, 1, is_named=True), 1)
     publisher.close()
 
 
@@ -130,7 +148,7 @@ def _deliver(runner: str) -> Case:
                     "publications/s": count / seconds,
                     "target publications/s": _TARGETS_S[runner],
                     "lag most": lag_most,
-                    **_cpu(server, before, process_time() - own),
+                    **cpu_columns(server, before, process_time() - own),
                 }
 
     return case
@@ -164,10 +182,12 @@ def _latency(runner: str) -> Case:
                 yield Doing(what)
                 before, own, started = server.cpu_seconds(), process_time(), perf_counter()
                 for number in range(count):
-                    moment = started + number / _RATE_S
-                    due[str(number)] = moment
-                    sleep(max(0.0, moment - perf_counter()))
-                    publisher.publish(load.body(number, 1, is_named=True), 1)
+                    due[str(number)] = started + number / _RATE_S
+                with ThreadPoolExecutor(_PUBLISHERS_AT_RATE) as pool:
+                    shares = [
+                        range(n, count, _PUBLISHERS_AT_RATE) for n in range(_PUBLISHERS_AT_RATE)
+                    ]
+                    list(pool.map(lambda share: _publish_at(server, load, share, due), shares))
                 seconds = perf_counter() - started
                 clients.wait(warm_up // 100 * 100 + count)
                 publisher.close()
@@ -181,24 +201,15 @@ def _latency(runner: str) -> Case:
                     "worst ms": max(millis.values()),
                     "target p50 ms": _TARGETS_MS[runner][0],
                     "target p99 ms": _TARGETS_MS[runner][1],
-                    **_cpu(server, before, process_time() - own),
+                    **cpu_columns(server, before, process_time() - own),
                 }
 
     return case
 
 
-def _cpu(server: Measured, before: dict[str, float], own_s: float) -> Row:
-    """The CPU time since then, of the server by process, and of this load generator."""
-    used = {
-        kind: round(seconds - before.get(kind, 0.0), 2)
-        for kind, seconds in server.cpu_seconds().items()
-    }
-    by_kind = {f"CPU s {kind}": seconds for kind, seconds in used.items()}
-    return {"server CPU s": sum(used.values()), "generator CPU s": own_s, **by_kind}
-
-
 CASES: dict[str, Case] = {
     "accept": _accept,
+    "subscriptions": server_subscriptions.rows,
     "inline": _deliver("inline"),
     "latency": _latency("inline"),
     "spark": _deliver("spark"),
