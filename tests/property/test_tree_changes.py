@@ -226,6 +226,6 @@ def forest_of(index: Index) -> ForestIndex:
 
 
 TestBranchChanges = BranchChanges.TestCase
-TestBranchChanges.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
+TestBranchChanges.settings = settings(max_examples=20, stateful_step_count=25, deadline=None)
 TestForestChanges = ForestChanges.TestCase
-TestForestChanges.settings = settings(max_examples=25, stateful_step_count=20, deadline=None)
+TestForestChanges.settings = settings(max_examples=15, stateful_step_count=20, deadline=None)

@@ -12,7 +12,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from wherecast.bench import broker, language, matching, server, spark
+from wherecast.bench import broker, language, matching, server, spark, trees
 from wherecast.bench.machine import facts
 from wherecast.bench.progress import Doing, Row, View
 from wherecast.model import ConfigError
@@ -63,6 +63,7 @@ class Experiment:
 EXPERIMENTS = {
     "language": Experiment(language.TITLE, language.rows, language.draw),
     "matching": Experiment(matching.TITLE, matching.rows, matching.draw, matching.VIEWS),
+    "trees": Experiment(trees.TITLE, trees.rows, trees.draw, trees.VIEWS),
     "spark": Experiment(spark.TITLE, spark.rows, spark.draw, spark.VIEWS),
     "broker": Experiment(broker.TITLE, broker.rows, broker.draw, broker.VIEWS),
     "server": Experiment(server.TITLE, server.rows, server.draw, server.VIEWS),

@@ -16,7 +16,13 @@ SINGLES = 10_000
 _SECONDS_MAX = 2.0
 
 
-def updates(schema: Schema, filters: pa.Table, more: pa.Table, batch: pa.RecordBatch) -> Any:
+def updates(
+    schema: Schema,
+    filters: pa.Table,
+    more: pa.Table,
+    batch: pa.RecordBatch,
+    kind: str = "columnar",
+) -> Any:
     """The figures of changes to an index; each time includes the match that shows the change.
 
     Args:
@@ -24,9 +30,10 @@ def updates(schema: Schema, filters: pa.Table, more: pa.Table, batch: pa.RecordB
         filters: those that the index has.
         more: other ones, with other ids: those that come and go.
         batch: the publications of a match.
+        kind: of the index.
     """
     few = batch.slice(0, ROUND)
-    index = Index(schema)
+    index = Index(schema, kind)
     started = perf_counter()
     index.add_all(filters)
     index.match(few)

@@ -135,6 +135,7 @@ class BETreeIndex(StoredIndex):
                 return
             place = self._checked(branch.listing, slots, branch.places)
             self._take(ids, branch.texts, table, place)
+            self._tree.gather(slots[0])
 
     def _slots(self, attributes: Any) -> list[int]:
         found = [attribute_of(self.schema, name, kind) for name, kind in attributes]

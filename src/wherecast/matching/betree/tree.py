@@ -26,6 +26,7 @@ from wherecast.matching.betree.layout import (
 from wherecast.matching.betree.outline import parts_of
 from wherecast.matching.betree.parameters import TreeParameters
 from wherecast.matching.exact.batch import BatchKeys, Keys
+from wherecast.matching.exact.kernels import B_SLOT, E_BOX, E_SIDES
 from wherecast.matching.exact.search import Candidates, Found, Search
 from wherecast.matching.exact.store import Store
 
@@ -75,6 +76,20 @@ class BETree:
         """Removes an entry."""
         while not kernels.remove(self.arrays, self._store.rows, self.limits, entry):
             self.grow()
+
+    def gather(self, slot: int) -> None:
+        """Moves the filters of the root's l-node that use an attribute to where they belong.
+
+        A p-node that came with a branch takes them, as one that was made here does.
+        """
+        start = int(self.arrays.c[ROOT, C_START])
+        end = start + int(self.arrays.c[ROOT, C_COUNT])
+        rows = self._store.rows
+        for entry in self.arrays.i[start:end, I_ENTRY].tolist():
+            box = int(rows.e[entry, E_BOX])
+            if slot in rows.b[box : box + int(rows.e[entry, E_SIDES]), B_SLOT]:
+                self.remove(entry)
+                self.insert(range(entry, entry + 1))
 
     def branches(self) -> list[int]:
         """The p-nodes of the root."""

@@ -11,6 +11,7 @@ from wherecast.matching.columnar.layout import Exact
 from wherecast.matching.exact.compiled import njit
 
 RANGE, SET, NOT_SET, PRESENT, MISSING, LATER = (int(kind) for kind in Exact)
+EXCEPT = 6  # all but one key
 KIND_MASK, END = 7, 8  # a row's kind, and whether it is the last of its conjunction
 # flags of entries: holds always, never, is just one range, is just its box
 ALWAYS, NEVER, PLAIN, BOX = 1, 2, 4, 8
@@ -77,9 +78,13 @@ def confirm(rows, keys, there, first, begin, end, found, found_ends, out, ends, 
             return row
         for place in range(start, stop):
             entry = found[place] >> 1
+            if found[place] & 1:
+                out[count] = entry
+                count += 1
+                continue
             at = e[entry, E_START]
             last_row = at + e[entry, E_SIZE]
-            holds = found[place] & 1 != 0 or (at == last_row and e[entry, E_FLAGS] & ALWAYS != 0)
+            holds = at == last_row and e[entry, E_FLAGS] & ALWAYS != 0
             group, test = used[0], used[1]
             while at < last_row and not holds:  # conjunction by conjunction
                 before, true, last = test, True, False
@@ -93,6 +98,8 @@ def confirm(rows, keys, there, first, begin, end, found, found_ends, out, ends, 
                     elif true and kind == RANGE:
                         key = keys[row, slot]
                         true = r[at, R_LOW] <= key and key <= r[at, R_HIGH]
+                    elif true and kind == EXCEPT:
+                        true = keys[row, slot] != r[at, R_LOW]
                     elif true and kind == LATER:
                         tests[test, 0] = group
                         tests[test, 1] = r[at, R_LOW]

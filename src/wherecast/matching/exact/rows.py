@@ -17,9 +17,11 @@ from wherecast.language.table import Kind, PredicateTable
 from wherecast.language.vectors import array_of
 from wherecast.matching.columnar.layout import Exact
 from wherecast.matching.columnar.predicates import Predicates
+from wherecast.matching.exact.kernels import EXCEPT, RANGE
 from wherecast.matching.exact.later import Leaves, TextRange
 from wherecast.matching.exact.slots import Slots
 from wherecast.model import Attribute
+from wherecast.model.values import INT_MAX, INT_MIN
 
 Ints = npt.NDArray[np.int64]
 _EXACT_OF = np.array(
@@ -47,9 +49,10 @@ class Translation:
         self._text_leaves()
         self._others()
         keys = np.concatenate([self._keys, *self._more])
-        points = np.flatnonzero((self._kinds == Exact.SET) & (self._highs - self._lows == 1))
-        self._kinds[points] = Exact.RANGE
-        self._lows[points] = self._highs[points] = keys[self._lows[points]]
+        for kind, single in ((Exact.SET, RANGE), (Exact.NOT_SET, EXCEPT)):
+            points = np.flatnonzero((self._kinds == kind) & (self._highs - self._lows == 1))
+            self._kinds[points] = single
+            self._lows[points] = self._highs[points] = keys[self._lows[points]]
         domains = self._slots.domains()
         least, most = domains.least[self.slots], domains.most[self.slots]
         return Predicates(
@@ -130,6 +133,12 @@ def on_steps(table: PredicateTable, given: Predicates) -> Predicates:
         rows = np.flatnonzero(ranges & (given.slots == place))
         for ends, way in ((lows, 1), (highs, -1)):
             keys, back = np.unique(ends[rows], return_inverse=True)
-            moved = [inwards(table.attributes[place], key, way) for key in keys.tolist()]
+            moved = [_key(inwards(table.attributes[place], key, way)) for key in keys.tolist()]
             ends[rows] = np.array(moved, np.int64)[back]
     return replace(given, lows=lows, highs=highs)
+
+
+def _key(key: object) -> int:
+    """A key that arrays can hold: the step beyond the last one has none, and no value either."""
+    assert isinstance(key, int)
+    return min(max(key, INT_MIN), INT_MAX)

@@ -79,7 +79,10 @@ class Search:
                 self._confirm(keys, first, at, end)
                 at = end
         counts = self._candidates.counts
-        ends, entries = self._ends, self._out[: int(self._ends[-1])].copy()
+        total = int(self._ends[-1])
+        ends, entries = self._ends, self._out[:total]
+        if total < len(self._out) // 2:
+            entries = entries.copy()  # and the rest is not held
         if self._extra.used[0]:
             ends, entries = self._with_extra(entries)
         return Found(ends, entries, int(counts[CHECKED]), int(counts[VISITED]))
@@ -95,12 +98,18 @@ class Search:
             if at == end:
                 return
             used = int(self._ends[first + at])
-            larger = np.empty(2 * len(self._out) + store.count, np.int32)
-            larger[:used] = self._out[:used]
-            self._out = larger
+            if used + int(np.diff(candidates.ends[at : at + 2])[0]) > len(self._out):
+                self._out = self._larger(used, first + at)
             if int(self._extra.used.max()) + store.leaf_rows > len(self._extra.groups):
                 groups, tests = (np.concatenate([a, np.empty_like(a)]) for a in self._extra[:2])
                 self._extra = Extra(groups, tests, self._extra.used)
+
+    def _larger(self, used: int, rows: int) -> Numbers:
+        """The matches so far, with room for as many as the rows so far make expect."""
+        expected = used * self._batch.rows // max(1, rows)
+        larger = np.empty(max(expected + expected // 8, used) + self._store.count + _ROOM, np.int32)
+        larger[:used] = self._out[:used]
+        return larger
 
     def _with_extra(self, entries: Numbers) -> tuple[Ints, Numbers]:
         """The matches with those candidates whose leaves hold, each filter once per publication."""

@@ -23,6 +23,7 @@ from wherecast.matching.exact.kernels import (
     E_START,
     E_WORDS,
     END,
+    EXCEPT,
     KIND_MASK,
     LATER,
     NEVER,
@@ -157,7 +158,7 @@ class Store:
     def _keep_strings(self, rows: Ints, kinds: Ints, keys: Ints) -> None:
         """Forgets the strings that no row names any more."""
         on_text = np.isin(rows[:, R_SLOT], self.slots.text_slots())
-        points = rows[on_text & (kinds == RANGE), R_LOW]
+        points = rows[on_text & ((kinds == RANGE) | (kinds == EXCEPT)), R_LOW]
         sets = np.flatnonzero(on_text & ((kinds == SET) | (kinds == NOT_SET)))
         members = keys[spans(rows[sets, R_LOW], rows[sets, R_HIGH] - rows[sets, R_LOW])]
         self.slots.keep_strings(set(points.tolist()) | set(members.tolist()))

@@ -20,6 +20,7 @@ from wherecast.matching.exact.kernels import (
     E_SIZE,
     E_START,
     END,
+    EXCEPT,
     KIND_MASK,
     LATER,
     MISSING,
@@ -269,6 +270,9 @@ def _state(e, r, sets, keys, there, row, entry):
                 state = NONE
             elif kind == RANGE:
                 if keys[row, slot] < r[at, R_LOW] or keys[row, slot] > r[at, R_HIGH]:
+                    state = NONE
+            elif kind == EXCEPT:
+                if keys[row, slot] == r[at, R_LOW]:
                     state = NONE
             elif kind == LATER:
                 state = UNSURE

@@ -1,0 +1,167 @@
+"""Branches: cut off, sent, grafted and merged, with everything right."""
+
+from itertools import count
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from tests.unit.matching.betree.structure import check_structure
+from tests.unit.matching.betree.trees import PLANE, SMALL, squares, tree_of
+from wherecast import Schema
+from wherecast.columns import arrow_schema
+from wherecast.matching.betree.branch import Branch
+from wherecast.matching.betree.index import BETreeIndex
+from wherecast.matching.betree.outline import outline
+from wherecast.model import ConfigError, SnapshotError
+
+FILTERS = {
+    **squares(14),
+    **{f"s{n}": f"s = 'v{n}'" for n in range(8)},
+    "all": "TRUE",
+    "none": "x > 5 AND x < 3",
+}
+ROWS = [{"x": 5.0, "y": 2.0, "s": "v3"}, {"x": 13.5, "y": 1.5}, {"s": "v7"}, {}]
+
+
+def batch_of(rows: list[dict[str, Any]] = ROWS) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pylist(rows, arrow_schema(PLANE))
+
+
+def found(index: BETreeIndex) -> list[list[Any]]:
+    return index.match(batch_of()).to_pylist()
+
+
+def shape(index: BETreeIndex) -> Any:
+    """The tree by ids, without numbers of nodes."""
+
+    def of(view: Any) -> Any:
+        ids = sorted(str(index._ids[entry]) for entry in view.entries)
+        parts = {p.slot: (p.count, p.equal, p.inside, of(p.root)) for p in view.parts}
+        return view.low, view.high, view.room, ids, [of(half) for half in view.halves], parts
+
+    index._settle()
+    return of(outline(index._tree.arrays))
+
+
+def test_a_branch_matched_apart_and_the_rest_give_the_whole() -> None:
+    index = tree_of(FILTERS)
+    whole = found(index)
+    branch = index.cut("s")
+    apart = BETreeIndex(PLANE, SMALL)
+    apart.graft(branch)
+    check_structure(index)
+    check_structure(apart)
+    assert (len(branch), len(apart), len(index)) == (8, 8, len(FILTERS) - 8)
+    both = [sorted([*a, *b]) for a, b in zip(found(index), found(apart), strict=True)]
+    assert both == whole
+    assert any(found(apart))
+
+
+@pytest.mark.parametrize("sent", [False, True], ids=["kept", "sent as Arrow"])
+def test_a_branch_that_comes_back_is_as_it_was(sent: bool) -> None:
+    index = tree_of(FILTERS)
+    before, figures = shape(index), index.branches()
+    for attribute in ("s", "x"):
+        branch = index.cut(attribute)
+        index.graft(Branch.deserialise(branch.serialise()) if sent else branch)
+    assert shape(index) == before
+    assert index.branches() == figures
+    check_structure(index)
+
+
+def test_a_branch_is_merged_where_the_attribute_has_one() -> None:
+    index = tree_of(FILTERS)
+    whole = found(index)
+    branch = index.cut("s")
+    for n in range(5):
+        index.add(f"new{n}", f"s = 'w{n}'")
+    assert "s" in {b.attribute for b in index.branches()}
+    index.graft(branch)
+    check_structure(index)
+    assert found(index) == whole
+    assert {b.attribute: b.subscriptions for b in index.branches()}["s"] == 13
+
+
+def test_candidates_are_counted_by_branch() -> None:
+    index = tree_of(FILTERS)
+    found(index)
+    checked = {b.attribute: b.checked for b in index.branches()}
+    total = index.stats()["filters_checked"]
+    root = len(outline(index._tree.arrays).entries)
+    assert sum(checked.values()) + root * len(ROWS) == total
+    assert checked["s"] > 0
+    branch = index.cut("s")
+    index.graft(branch)
+    assert {b.attribute: b.checked for b in index.branches()} == checked, "it goes with the branch"
+
+
+def test_times_come_from_the_clock_of_the_caller() -> None:
+    index = tree_of(FILTERS)
+    ticks = count()
+    matches, times = index.time_branches(batch_of(), lambda: next(ticks))
+    assert times == {"": 1, **dict.fromkeys((b.attribute for b in index.branches()), 1)}
+    assert matches.to_pylist() == found(index)
+
+
+def test_ids_that_are_there_are_refused() -> None:
+    index = tree_of(FILTERS)
+    branch = index.cut("s")
+    index.add("s3", "x > 1")
+    before = shape(index)
+    with pytest.raises(ConfigError, match="1 ids are here already, such as 's3'"):
+        index.graft(branch)
+    assert shape(index) == before
+
+
+def test_an_unknown_branch() -> None:
+    with pytest.raises(KeyError, match="nothing"):
+        tree_of(FILTERS).cut("nothing")
+
+
+def test_a_branch_of_another_schema_is_refused() -> None:
+    branch = tree_of(FILTERS).cut("s")
+    other = BETreeIndex(Schema.from_dict({"x": "float"}), SMALL)
+    with pytest.raises(SnapshotError, match="the branch names s"):
+        other.graft(branch)
+    assert len(other) == 0
+    other = BETreeIndex(Schema.from_dict({"s": "int"}), SMALL)
+    with pytest.raises(SnapshotError, match="a filter of the branch is none"):
+        other.graft(branch)
+    assert len(other) == 0
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"nonsense", pa.BufferReader(b"x" * 100).read_buffer()],
+    ids=["empty", "text", "x"],
+)
+def test_what_is_no_branch_is_refused(data: Any) -> None:
+    with pytest.raises(SnapshotError, match="branch"):
+        Branch.deserialise(data)
+
+
+def test_a_table_without_a_branch_is_refused() -> None:
+    with pytest.raises(SnapshotError, match="has no branch"):
+        Branch.from_arrow(pa.table({"id": [1], "filter": ["x > 1"]}))
+
+
+def test_a_filter_in_the_wrong_node_goes_where_it_belongs() -> None:
+    index = tree_of(FILTERS)
+    whole = found(index)
+    branch = index.cut("x")
+    branch.places[:] = branch.places[::-1].copy()
+    index.graft(branch)
+    assert found(index) == whole
+    assert len(index) == len(FILTERS)
+
+
+def test_a_branch_takes_the_filters_that_wait_in_the_root() -> None:
+    index = tree_of(FILTERS)
+    branch = index.cut("s")
+    index.add("late", "s = 'v3'")
+    check_structure(index)
+    index.graft(branch)
+    check_structure(index)
+    assert {b.attribute: b.subscriptions for b in index.branches()}["s"] == 9
+    assert "late" in found(index)[0]

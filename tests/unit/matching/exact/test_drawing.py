@@ -1,0 +1,53 @@
+"""Pictures: whole, escaped, without overlaps, and refused where too large."""
+
+import re
+import xml.etree.ElementTree as ElementTree
+from itertools import combinations
+
+import pytest
+
+from wherecast.matching.exact.drawing import Shape, check_size, dot_of, svg_of
+from wherecast.model import ConfigError
+
+TREE = Shape(
+    "c",
+    ("root",),
+    (
+        Shape("p", ("a very wide p-node over a narrow one",), (Shape("c", ("x < 1 & y",)),)),
+        Shape("c", ('"quoted" \\ back',), (Shape("n", ("1",)), Shape("n", ("2", "two lines")))),
+        Shape("c", ("last",)),
+    ),
+)
+
+
+def test_dot_has_every_node_and_edge() -> None:
+    text = dot_of(TREE)
+    assert text.count("[label=") == 7
+    assert text.count("->") == 6
+    assert r"\"quoted\" \\ back" in text
+    assert r"2\ntwo lines" in text
+
+
+def test_svg_is_well_formed_and_nothing_overlaps() -> None:
+    text = svg_of(TREE)
+    root = ElementTree.fromstring(text)
+    boxes = [
+        tuple(float(one.attrib[name]) for name in ("x", "y", "width", "height"))
+        for one in root.iter("{http://www.w3.org/2000/svg}rect")
+    ]
+    assert len(boxes) == 7
+    for one, other in combinations(boxes, 2):
+        apart = (
+            one[0] + one[2] <= other[0] or other[0] + other[2] <= one[0]
+            or one[1] + one[3] <= other[1] or other[1] + other[3] <= one[1]
+        )  # fmt: skip
+        assert apart, (one, other)
+    width = float(root.attrib["width"])
+    assert all(box[0] >= 0 and box[0] + box[2] <= width for box in boxes)
+    assert "x &lt; 1 &amp; y" in text
+    assert len(re.findall("<path", text)) == 6
+
+
+def test_a_large_tree_is_not_drawn() -> None:
+    with pytest.raises(ConfigError, match="1,000 nodes is not drawn; at most 500"):
+        check_size(1_000)

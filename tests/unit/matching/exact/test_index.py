@@ -1,0 +1,64 @@
+"""What indexes over a store share: compaction, results that stay, and threads."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from wherecast import Index, Schema
+from wherecast.matching.exact import index as module
+
+SCHEMA = Schema.from_dict({"a": "int", "s": "string"})
+TREES = ("betree", "forest")
+
+
+@pytest.mark.parametrize("kind", TREES)
+def test_what_was_dropped_is_forgotten(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_DEAD_MIN", 10)
+    index = Index(SCHEMA, kind)
+    for number in range(100):
+        index.add(number, f"a > {number} OR s LIKE 'x{number}%'")
+    index.match([{"a": 1}])
+    index.remove_all(range(80))
+    assert index.match([{"a": 90}, {"s": "x85"}]).to_pylist() == [list(range(80, 90)), [85]]
+    engine = index._engine
+    assert engine._store.count == len(engine._ids) == len(engine._texts) == 20  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("kind", TREES)
+def test_a_result_stays_what_it_was(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_DEAD_MIN", 1)
+    index = Index(SCHEMA, kind)
+    index.add_all({n: f"a > {n}" for n in range(20)})
+    before = index.match([{"a": 5}])
+    index.remove_all(range(19))
+    index.add_all({n: f"a < {n}" for n in range(100, 140)})
+    assert index.match([{"a": 110}]).to_pylist() == [[19, *range(111, 140)]]
+    assert before.to_pylist() == [[0, 1, 2, 3, 4]]
+
+
+@pytest.mark.parametrize("kind", TREES)
+def test_threads_may_match_and_change(kind: str) -> None:
+    index = Index(SCHEMA, kind)
+    index.add_all({n: f"a >= {n}" for n in range(50)})
+
+    def work(thread: int) -> None:
+        for step in range(30):
+            id = 1000 * (thread + 1) + step
+            index.add(id, "a < 0")
+            assert index.match([{"a": 24}]).to_pylist() == [list(range(25))]
+            index.remove(id)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, range(4)))
+    assert len(index) == 50
+
+
+@pytest.mark.parametrize("kind", TREES)
+def test_ids_of_another_type_are_not_there(kind: str) -> None:
+    index = Index(SCHEMA, kind)
+    index.add(1, "a > 1")
+    assert 1 in index
+    assert "1" not in index
+    assert True not in index
+    index.match([{"a": 1}])
+    assert True not in index

@@ -1,0 +1,29 @@
+"""Searches make room for whatever they find."""
+
+import pytest
+
+from wherecast import Index, Schema
+from wherecast.matching.exact import batch, search
+
+SCHEMA = Schema.from_dict({"a": "int", "s": "string"})
+
+
+@pytest.mark.parametrize("kind", ["betree", "forest"])
+def test_little_room_gives_the_same(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "_ROOM", 1)
+    monkeypatch.setattr(batch, "_CHUNK_ROWS", 1)
+    monkeypatch.setattr(batch, "_CHUNK_KEYS", 1)
+    index = Index(SCHEMA, kind)
+    index.add_all({n: f"a >= {n}" for n in range(100)})
+    index.add_all({n: f"s LIKE '{'x' * (n - 100)}%' OR s LIKE '%y{n}'" for n in range(100, 140)})
+    rows = [{"a": n, "s": "x" * (n % 45)} for n in range(300)]
+    found = index.match(rows).to_pylist()
+    for row, ids in zip(rows, found, strict=True):
+        first = list(range(min(row["a"] + 1, 100)))
+        assert ids == first + list(range(100, 100 + min(len(row["s"]) + 1, 40)))
+
+
+def test_no_publications() -> None:
+    index = Index(SCHEMA, "betree")
+    index.add(1, "a > 1")
+    assert index.match([]).to_pylist() == []
