@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 pytest.importorskip("fastapi")
-schemathesis = pytest.importorskip("schemathesis")
+pytest.importorskip("schemathesis")
 
+import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.errors import Unsatisfiable
 from schemathesis import GenerationMode
-
 from schemathesis.specs.openapi import checks as openapi
 
 from tests.e2e.server import Server, serving
