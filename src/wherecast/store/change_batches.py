@@ -1,6 +1,6 @@
 """Batches of changes: checked, cut into runs of one kind, and as bytes for a log."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -8,9 +8,13 @@ import pyarrow as pa
 
 from wherecast.language.vectors import array_of, values_of
 from wherecast.model import Schema
-from wherecast.store.records import CHANGE_KINDS, CHANGES, ChangeKind
+from wherecast.store.records import CHANGE_KINDS, CHANGES, NO_CHANGES, ChangeEntry, ChangeKind
+
+Row = tuple[ChangeKind, str, str, str, str]
+"""A change: its kind, stream, subscriber, id and text."""
 
 _STORED = pa.schema([("kind", pa.int8()), *list(CHANGES)[1:]])  # a dictionary is not serialized
+_KINDS = pa.array(CHANGE_KINDS)
 _CODES = {kind: code for code, kind in enumerate(CHANGE_KINDS)}  # stored: new kinds come last
 
 
@@ -29,11 +33,34 @@ def check_changes(changes: pa.RecordBatch) -> None:
                 Schema.from_json(text)
 
 
+def batch_of(rows: Sequence[Row]) -> pa.RecordBatch:
+    """The batch of `CHANGES` of some rows."""
+    if not rows:
+        return NO_CHANGES
+    kinds, *texts = zip(*rows, strict=True)
+    codes = array_of(np.array([_CODES[kind] for kind in kinds], np.int8))
+    columns = [pa.array(column, pa.string()) for column in texts]
+    named = pa.DictionaryArray.from_arrays(codes, _KINDS)
+    return pa.RecordBatch.from_arrays([named, *columns], schema=CHANGES)
+
+
+def timed(changes: pa.RecordBatch, at: int | npt.NDArray[np.int64]) -> pa.RecordBatch:
+    """A batch of `CHANGES` with a column `at` more: when each was accepted."""
+    times = np.full(changes.num_rows, at, np.int64) if isinstance(at, int) else at
+    return changes.append_column("at", array_of(times))
+
+
+def timed_of(entry: ChangeEntry) -> pa.RecordBatch:
+    """The changes of an entry with a column `at` more: when each was accepted."""
+    return timed(entry.changes, entry.at if entry.times is None else entry.times)
+
+
 def runs_of(changes: pa.RecordBatch) -> Iterator[tuple[ChangeKind, pa.RecordBatch]]:
     """Successive changes of one kind, each run with its kind."""
-    codes = _codes(changes)
-    if not len(codes):
+    if changes.num_rows <= 1:  # as most are
+        yield from [(kind, changes) for kind in changes.column("kind").to_pylist()]
         return
+    codes = _codes(changes)
     starts = np.flatnonzero(np.append(True, codes[1:] != codes[:-1]))
     ends = np.append(starts[1:], len(codes))
     for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
@@ -56,7 +83,7 @@ def unpack_changes(data: bytes) -> pa.RecordBatch:
         stored = pa.ipc.read_record_batch(pa.py_buffer(data), _STORED)
     except (pa.ArrowException, OSError, EOFError) as error:
         raise ValueError(f"no changes: {error}") from error
-    kinds = pa.DictionaryArray.from_arrays(stored.column("kind"), pa.array(CHANGE_KINDS))
+    kinds = pa.DictionaryArray.from_arrays(stored.column("kind"), _KINDS)
     return pa.RecordBatch.from_arrays([kinds, *stored.columns[1:]], schema=CHANGES)
 
 

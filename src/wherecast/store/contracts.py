@@ -92,7 +92,8 @@ class Log(Protocol):
     def changes(self, start: int, end: int) -> Iterator[ChangeEntry]:
         """The entries that overlap a range of versions, whole, in order.
 
-        A damaged entry is given with its `damage`.
+        A damaged entry is given with its `damage`. Where the range begins in what was compacted,
+        all parts of that are given, from version 0 on.
         """
         ...
 
@@ -109,9 +110,11 @@ class Log(Protocol):
         ...
 
     def trim(self, position: Position) -> None:
-        """Removes entries wholly before a position.
+        """Removes entries wholly before a position, and compacts changes where that is worth while.
 
-        Ids that publishers gave stay taken; what had one from the log may come again.
+        Changes that act from the new start or earlier may be replaced by what stands after them.
+        Their versions stay as they are, and so does what they make of the publications that are
+        left. Ids that publishers gave stay taken; what had one from the log may come again.
         """
         ...
 

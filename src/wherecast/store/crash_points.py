@@ -19,6 +19,8 @@ POINTS = (
     "merge.before",  # rows are replaced in a transaction, which is not committed
     "merge.after",  # it is committed, and the old files are there
     "sweep.before",  # old files are deleted, their rows are there
+    "compact.before",  # changes are replaced by what stands, in a transaction, not committed
+    "compact.after",  # it is committed
     "cursors.before",  # cursors are in their transaction, which is not committed
     "cursors.after",  # they are committed, and nobody was told
 )

@@ -4,13 +4,14 @@ Concurrency: one thread at a time.
 """
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import repeat
 
 import pyarrow as pa
 
-from wherecast.model import Schema, Subscription
-from wherecast.store.change_batches import runs_of
+from wherecast.model import Schema, StoreError, Subscription
+from wherecast.store.change_batches import Row, runs_of
 from wherecast.store.contracts import Log
 from wherecast.store.records import ChangeEntry
 
@@ -19,9 +20,18 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def replay(log: Log, version: int) -> "Projection":
-    """The registry as it was before a version; damaged changes are passed over."""
+    """The registry as it was before a version; damaged changes are passed over.
+
+    Raises:
+        StoreError: the version lies in what was compacted.
+    """
     projection = Projection()
     for entry in log.changes(0, version):
+        if version < (entry.compacted_to or 0):
+            raise StoreError(
+                f"what stood before change {version} is not known any more: the changes before "
+                f"{entry.compacted_to} were compacted"
+            )
         projection.take(entry, version)
     return projection
 
@@ -47,15 +57,24 @@ class Projection:
 
     def take(self, entry: ChangeEntry, end: int | None = None) -> None:
         """Applies what an entry has before a version, or all of it; of a damaged one nothing."""
+        if entry.version == 0:
+            self._streams, self._held, self._sorted = {}, {}, {}
         end = entry.end if end is None else min(end, entry.end)
-        self.apply(entry.changes.slice(0, end - entry.version), entry.at)
+        cut = entry.changes.slice(0, end - entry.version)
+        changes = entry.changes if end == entry.end else cut
+        self._apply(changes, repeat(entry.at) if entry.times is None else entry.times.tolist())
         self.version = end
 
     def apply(self, changes: pa.RecordBatch, at: int) -> None:
         """Applies a batch of `CHANGES` that was accepted at a time."""
+        self._apply(changes, repeat(at))
+        self.version += changes.num_rows
+
+    def _apply(self, changes: pa.RecordBatch, times: Iterable[int]) -> None:
+        left = iter(times)
         for kind, run in runs_of(changes):
             columns = [run.column(name).to_pylist() for name in run.schema.names[1:]]
-            for stream, subscriber, id, text in zip(*columns, strict=True):
+            for (stream, subscriber, id, text), at in zip(zip(*columns, strict=True), left):  # noqa: B905
                 if kind == "stream":
                     self._streams[stream] = Schema.from_json(text)
                 elif kind == "subscriber":
@@ -66,7 +85,15 @@ class Projection:
                     self._subscribe(subscriber, id, (stream, text, at))
                 else:
                     self._unsubscribe(subscriber, id)
-        self.version += changes.num_rows
+
+    def rows(self) -> Iterator[tuple[Row, int]]:
+        """Changes that make all this from nothing, each with the time of a subscription or 0."""
+        for stream, schema in self._streams.items():
+            yield ("stream", stream, "", "", schema.to_json()), 0
+        for subscriber, held in self._held.items():
+            yield ("subscriber", "", subscriber, "", ""), 0
+            for id, (stream, text, at) in held.items():
+                yield ("subscribe", stream, subscriber, id, text), at
 
     def streams(self) -> Mapping[str, Schema]:
         """The streams and their schemas."""

@@ -147,11 +147,15 @@ class ChangeEntry:
 
     Attributes:
         version: the number of the first one.
-        count: how many versions it covers.
+        count: how many versions it covers: as many as it has changes, unless it was compacted.
         acts_from: they act on publications at this position and beyond.
-        at: when they were accepted.
+        at: when they were accepted, the last of them.
         changes: a batch of `CHANGES`.
         damage: what is wrong, where the log could not read it; the rest is then empty.
+        times: when each was accepted; int64, shape (n,); None is `at` for all of them.
+        compacted_to: where it is a part of what stands before this version, in the place of the
+            changes that led there. The parts begin at version 0, and whoever reads them forgets
+            what it knew. None for changes as they were accepted.
     """
 
     version: int
@@ -160,6 +164,8 @@ class ChangeEntry:
     at: int
     changes: pa.RecordBatch
     damage: str | None = None
+    times: npt.NDArray[np.int64] | None = None
+    compacted_to: int | None = None
 
     @property
     def end(self) -> int:

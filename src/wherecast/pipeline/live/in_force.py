@@ -55,6 +55,9 @@ class InForce:
     """
 
     def __init__(self) -> None:
+        self._begin()
+
+    def _begin(self) -> None:
         self.version = 0
         self.floor = Position()
         self.streams: dict[str, Stream] = {}
@@ -70,20 +73,24 @@ class InForce:
     def advance(self, entries: Iterable[ChangeEntry], version: int) -> None:
         """Takes in the changes up to a version; damaged ones are passed over.
 
+        Where changes that it does not know were compacted, it begins anew with what they made.
+
         Raises:
             StoreError: changes are missing.
         """
         for entry in entries:
+            if entry.version == 0 and self.version < (entry.compacted_to or 0):
+                self._begin()
             if entry.end <= self.version:
                 continue
-            if entry.version != self.version:
+            if entry.damage is not None and entry.version <= self.version:
+                self.passed_over[entry.version] = entry.damage
+            elif entry.version == self.version:
+                self._take(entry)
+            else:
                 raise StoreError(
                     f"changes {self.version} to {entry.version - 1} are missing in the log"
                 )
-            if entry.damage is None:
-                self._take(entry)
-            else:
-                self.passed_over[entry.version] = entry.damage
             self.version = entry.end
         if self.version < version:
             raise StoreError(f"changes {self.version} to {version - 1} are missing in the log")
@@ -193,6 +200,8 @@ class InForce:
                     standing[id] = len(self.ids)
                     added.setdefault(stream, []).append((len(self.ids), text))
                     self._name(stream, subscriber, id)
+        if entry.compacted_to is not None:
+            self.floor = entry.acts_from
         self._spans.add(len(self.ids) - len(self._spans), entry.acts_from)
         self._spans.end(np.array(ended, np.int64), entry.acts_from)
         for stream, filters in added.items():

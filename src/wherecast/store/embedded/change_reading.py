@@ -1,16 +1,18 @@
 """Changes as they are read from `log.db`.
 
-Each page is read in a short transaction of its own.
+Each page is read in a short transaction of its own. Where changes are compacted in between, what
+was read of them is of no use any more, and what they were compacted to is given from its beginning.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import apsw
 
-from wherecast.store.change_batches import unpack_changes
+from wherecast.store.embedded.change_rows import change_of
 from wherecast.store.embedded.database import Database
-from wherecast.store.embedded.entry_rows import Damage, unsealed
+from wherecast.store.embedded.entry_rows import Damage
 from wherecast.store.embedded.log_reading import first_rows
 from wherecast.store.embedded.log_tables import read_marks
 from wherecast.store.position import Position
@@ -22,14 +24,28 @@ _CHANGES = """SELECT version, count, at, acts_from, CAST(batch AS BLOB) FROM cha
 
 
 def read_changes(database: Database, start: int, end: int) -> Iterator[ChangeEntry]:
-    """The changes that overlap a range of versions, whole, in order."""
+    """The changes that overlap a range of versions, whole, in order.
+
+    Of what was compacted all parts are given, from version 0 on.
+    """
+    begun: list[int] = []  # what was compacted to these versions is given from its beginning
     while start < end:
         with database.reading() as connection:
             page = _page(connection, start, end)
         if not page:
             return
-        yield from page
         start = page[-1].end
+        for entry in page:
+            to = entry.compacted_to
+            if to is not None and to not in begun:
+                begun.append(to)
+                end = max(end, to)
+                if entry.version:
+                    start = 0
+                    break
+            elif begun and entry.version == 0:  # its first part, but damaged
+                entry = replace(entry, compacted_to=begun[-1])
+            yield entry
 
 
 def _page(connection: apsw.Connection, start: int, end: int) -> list[ChangeEntry]:
@@ -71,12 +87,10 @@ def _entry(row: Any, end: int) -> ChangeEntry:
         row: version, count, when accepted, from where they act, and the batch.
         end: where the next one begins.
     """
-    version, count, at, acts_from, data = row
     try:
-        changes = unpack_changes(unsealed(row[:4], data))
-    except (Damage, ValueError) as error:
-        return _damaged(version, end, f"{_which(version, end, 'is', 'are')} damaged: {error}")
-    return ChangeEntry(version, count, Position({0: acts_from}), at, changes)
+        return change_of(row)
+    except Damage as damage:
+        return _damaged(row[0], end, f"{_which(row[0], end, 'is', 'are')} damaged: {damage}")
 
 
 def _missing(version: int, end: int) -> ChangeEntry:

@@ -6,6 +6,7 @@ Concurrency: any number of threads. One process, the owner of the directory, app
 import logging
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from threading import Lock
 
 import apsw
 import pyarrow as pa
@@ -16,6 +17,7 @@ from wherecast.store.crash_points import reached
 from wherecast.store.embedded.change_reading import read_changes
 from wherecast.store.embedded.directory import Directory
 from wherecast.store.embedded.group_commit import GroupCommit
+from wherecast.store.embedded.log_compaction import LogCompaction
 from wherecast.store.embedded.log_reading import read_entries
 from wherecast.store.embedded.log_tables import (
     LAYOUT,
@@ -58,6 +60,8 @@ class EmbeddedLog:
         self._database = directory.database("log.db", LAYOUT, is_owner)
         self.registry = EmbeddedRegistry(self._database)
         self._group: GroupCommit[Append | Change, Receipt | Accepted] = GroupCommit(self._commit)
+        self._compaction = LogCompaction(self._database, self.registry)
+        self._compacting = Lock()
         self._recent = RecentIds(window)
         self._recent_end = 0  # the ids before this offset are in there
         if is_owner:
@@ -117,11 +121,13 @@ class EmbeddedLog:
         return self._marks().bytes
 
     def trim(self, position: Position) -> None:
-        """Removes entries wholly before a position, some at a time."""
-        while True:
+        """Removes entries wholly before a position, some at a time, and compacts changes."""
+        is_more = True
+        while is_more:
             with self._database.transaction() as connection:
-                if not trim_some(connection, position[0], self._recent.window):
-                    return
+                is_more = trim_some(connection, position[0], self._recent.window)
+        with self._compacting:
+            self._compaction.run()
 
     def settle(self, matched: Progress) -> None:
         """Mends marks and registry; no offset is given out a second time after it.

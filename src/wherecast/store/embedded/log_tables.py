@@ -9,7 +9,7 @@ import apsw
 from wherecast.store.embedded.database import Layout
 
 LAYOUT = Layout(
-    version=1,
+    version=2,  # 1 had the same tables, but no changes that were compacted
     tables="""
     CREATE TABLE entries (
         first INTEGER PRIMARY KEY, count INTEGER NOT NULL, at INTEGER NOT NULL,
@@ -36,6 +36,7 @@ LAYOUT = Layout(
     """,
 )
 
+INSERT_CHANGE = "INSERT INTO changes VALUES (?, ?, ?, ?, ?)"
 SIZE = "length(ids) + ifnull(length(rows), 0) + length(attributes) + ifnull(length(envelopes), 0)"
 
 

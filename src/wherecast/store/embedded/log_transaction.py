@@ -13,14 +13,15 @@ import apsw
 import numpy as np
 import pyarrow as pa
 
-from wherecast.store.change_batches import pack_changes
-from wherecast.store.embedded.entry_rows import Damage, entry_row, envelopes_of, ids_of, sealed
-from wherecast.store.embedded.log_tables import Marks
+from wherecast.store.change_batches import timed
+from wherecast.store.embedded.change_rows import change_row
+from wherecast.store.embedded.entry_rows import Damage, entry_row, envelopes_of, ids_of
+from wherecast.store.embedded.log_tables import INSERT_CHANGE, Marks
 from wherecast.store.embedded.registry import project
 from wherecast.store.position import Position
 from wherecast.store.publication_ids import Hashes
 from wherecast.store.recent_ids import RecentIds
-from wherecast.store.records import Accepted, Publications, Receipt
+from wherecast.store.records import Accepted, ChangeEntry, Publications, Receipt
 from wherecast.store.sifting import Known, sift
 
 _CHANGES_MAX = 65_536  # in one row
@@ -136,11 +137,12 @@ class LogTransaction:
         accepted = Accepted(self.marks.version, Position({0: self.marks.end}))
         for start in range(0, item.changes.num_rows, _CHANGES_MAX):
             part = item.changes.slice(start, _CHANGES_MAX)
-            head = (self.marks.version, part.num_rows, item.at, self.marks.end)
-            row = (*head, sealed(head, pack_changes(part)))
-            self._connection.execute("INSERT INTO changes VALUES (?, ?, ?, ?, ?)", row)
-            self.marks = replace(self.marks, version=self.marks.version + part.num_rows)
-        project(self._connection, item.changes, item.at)
+            entry = ChangeEntry(
+                self.marks.version, part.num_rows, accepted.acts_from, item.at, part
+            )
+            self._connection.execute(INSERT_CHANGE, change_row(entry))
+            self.marks = replace(self.marks, version=entry.end)
+        project(self._connection, timed(item.changes, item.at))
         return accepted
 
 

@@ -31,7 +31,7 @@ _STATEMENTS: Mapping[ChangeKind, tuple[str, str, tuple[str, ...]]] = {
     "subscribe": (
         _REGISTER,
         "INSERT OR REPLACE INTO subscriptions VALUES (?, ?, ?, ?, ?)",
-        ("subscriber", "id", "stream", "text"),
+        ("subscriber", "id", "stream", "text", "at"),
     ),
     "unsubscribe": (
         "",
@@ -41,8 +41,8 @@ _STATEMENTS: Mapping[ChangeKind, tuple[str, str, tuple[str, ...]]] = {
 }
 
 
-def project(connection: apsw.Connection, changes: pa.RecordBatch, at: int) -> None:
-    """Applies a batch of `CHANGES` to the tables, within a transaction.
+def project(connection: apsw.Connection, changes: pa.RecordBatch) -> None:
+    """Applies a batch of `CHANGES` with a column `at` to the tables, within a transaction.
 
     Changes of one kind that follow one another may be sorted: the order of those of one
     subscription stays.
@@ -55,8 +55,6 @@ def project(connection: apsw.Connection, changes: pa.RecordBatch, at: int) -> No
             subscribers = run.column("subscriber").unique().to_pylist()
             connection.executemany(before, ((name,) for name in subscribers))
         columns = [run.column(name).to_pylist() for name in names]
-        if kind == "subscribe":
-            columns.append([at] * run.num_rows)
         connection.executemany(statement, zip(*columns, strict=True))
 
 

@@ -6,6 +6,7 @@ Concurrency: the owner mends before anybody else of its process reads or writes.
 import logging
 
 from wherecast.model import StoreError
+from wherecast.store.change_batches import timed_of
 from wherecast.store.embedded.change_reading import read_changes
 from wherecast.store.embedded.database import Database
 from wherecast.store.embedded.log_tables import read_marks
@@ -25,13 +26,12 @@ def mend_registry(database: Database) -> None:
     """
     with database.reading() as connection:
         version = read_marks(connection).version
-    if version > _CHANGES_MAX:
-        return
-    entries = list(read_changes(database, 0, version))
-    expected = Projection()
-    for entry in entries:
-        if entry.damage is not None:
+    entries, rows, expected = [], 0, Projection()
+    for entry in read_changes(database, 0, version):
+        rows += entry.changes.num_rows
+        if entry.damage is not None or rows > _CHANGES_MAX:
             return
+        entries.append(entry)
         expected.take(entry)
     try:
         problem = difference(EmbeddedRegistry(database), expected)
@@ -47,7 +47,7 @@ def _make_anew(database: Database, entries: list[ChangeEntry]) -> None:
         for table in ("streams", "subscribers", "subscriptions"):
             connection.execute(f"DELETE FROM {table}")
         for entry in entries:
-            project(connection, entry.changes, entry.at)
+            project(connection, timed_of(entry))
 
 
 def difference(registry: EmbeddedRegistry, expected: Projection) -> str | None:

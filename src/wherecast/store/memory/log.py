@@ -5,7 +5,7 @@ Concurrency: one lock for everything. Appends go to the partitions in turn, a ca
 
 import secrets
 import threading
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from wherecast.language.vectors import array_of
 from wherecast.store.change_batches import check_changes
+from wherecast.store.compaction import compact, first_due
 from wherecast.store.memory.registry import MemoryRegistry
 from wherecast.store.position import Position
 from wherecast.store.publication_ids import hash_ids
@@ -65,6 +66,7 @@ class MemoryLog:
         self._ends = [0] * partitions
         self._next = 0
         self._changes: list[ChangeEntry] = []
+        self._due = first_due(0, 0)
         self._past = _Past(self.identity, RecentIds(window), self._partitions, self._ends)
         self._bytes = 0
 
@@ -113,6 +115,9 @@ class MemoryLog:
         """The entries that overlap a range of versions, whole, in order."""
         with self._lock:
             entries = list(self._changes)
+        compacted_to = (entries[0].compacted_to or 0) if entries else 0
+        if start < min(compacted_to, end):
+            start, end = 0, max(end, compacted_to)
         for entry in entries:
             if entry.version < end and start < entry.end:
                 yield entry
@@ -132,17 +137,28 @@ class MemoryLog:
         return self.registry.version
 
     def trim(self, position: Position) -> None:
-        """Removes entries wholly before a position."""
+        """Removes entries wholly before a position, and compacts changes."""
         with self._lock:
             for partition, kept in enumerate(self._partitions):
                 gone = bisect_right(kept, position[partition], key=lambda one: one.end)
                 self._bytes -= sum(one.bytes for one in kept[:gone])
                 del kept[:gone]
                 self._starts[partition] = kept[0].entry.first if kept else self._ends[partition]
+            self._compact(self._position(self._starts))
 
     def bytes(self) -> int:
         """What the publications take."""
         return self._bytes
+
+    def _compact(self, start: Position) -> None:
+        """Compacts the changes that act from a position or earlier, where that is worth while."""
+        acting = bisect_left(self._changes, True, key=lambda one: not start.reaches(one.acts_from))
+        end = self._changes[acting - 1].end if acting else 0
+        if end >= self._due:
+            found = compact(self._changes[:acting], start, end)
+            self._due = found.due
+            if found.parts:
+                self._changes[:acting] = found.parts
 
     def _kept(self, publications: Publications, rows: npt.NDArray[np.int32], at: int) -> _Kept:
         """The entry of the rows that are new, at the end of the partition whose turn it is."""

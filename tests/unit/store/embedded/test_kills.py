@@ -33,8 +33,8 @@ def start(path: Path, batches: int, crash_at: str = "") -> subprocess.Popen[str]
 
 
 def acknowledged(output: str) -> dict[str, int]:
-    """The last append, batch and cursor that returned."""
-    last = {"log": 0, "batch": 0, "cursor": 0}
+    """The last append, change, batch and cursor that returned."""
+    last = {"log": 0, "change": 0, "batch": 0, "cursor": 0}
     for line in output.splitlines(keepends=True):
         if line.endswith("\n"):
             what, number = line.split()
@@ -47,10 +47,11 @@ def check(path: Path, output: str) -> None:
     last = acknowledged(output)
     assert [one.problem for one in check_store(path) if one.problem] == []
     with closing(EmbeddedStore(path, "reader")) as store:
-        written = [body.number for body in bodies_in(store.log, 0)]
-        assert written == list(range(len(written)))
-        assert len(written) >= last["log"]
-        assert len(written) % EACH == 0
+        written, start = [body.number for body in bodies_in(store.log, 0)], store.log.starts()[0]
+        assert written == list(range(start, start + len(written)))
+        assert start + len(written) >= last["log"]
+        assert (start + len(written)) % EACH == 0
+        assert store.log.changes_end() >= last["change"]
     with embedded(path, settings=FILES) as opened:
         end = opened.batches.progress().sequence
         assert end >= last["batch"]
