@@ -123,7 +123,8 @@ class Campaign:
         until("a quiet end", lambda: self._drained(desk), 600)
         for name, process in self.running.items():
             assert process.close() == 0, f"{name} ended badly: see {self._errors(name)}"
-        return judge(kept_in(self.store), list(read_facts(self.ledger)))
+        facts = list(read_facts(self.ledger))
+        return judge(kept_in(self.store, facts), facts)
 
     def close(self) -> None:
         """Ends all."""

@@ -17,6 +17,7 @@ from pathlib import Path
 from random import Random
 from threading import Event, Thread
 
+from tests.crash.history import recording
 from tests.crash.ledger import Ledger, file_of, read_facts
 from tests.crash.small_segments import SMALL
 from tests.crash.world import (
@@ -33,15 +34,17 @@ from wherecast.client.pump import now_us
 from wherecast.client.subscriber import Notification, Subscriber
 from wherecast.gateway.retention import Retention
 from wherecast.model import Publication, StoreError
+from wherecast.store import compaction
 from wherecast.store.embedded.store import EmbeddedStore
 
-# The verdict reads the whole log, so what everyone has acknowledged stays in it.
-_KEPT = Retention(every_s=1e9)
+# Where this process matches, what everyone has acknowledged goes soon, after it was written to the
+# ledger for the verdict. Otherwise the pipeline decides how long it stays.
+_TRIMMED, _KEPT = Retention(every_s=0.2), Retention(every_s=1e9)
 
 BACKLOG_MAX = 400  # publications that are not matched yet; publishers wait then
 _CALL_MAX = 40  # publications of one call
 _SETUP = 12  # changes before the first publication
-_CHANGE_EVERY = 150  # publications
+_CHANGE_EVERY = 25  # publications; often, so that changes are compacted
 _PAUSE_S = 0.02
 _BREATH_S = 0.2  # of a publisher, between two calls
 _WAYS = ("through", "through", "some", "none")  # to acknowledge
@@ -56,7 +59,9 @@ class Life:
         self._past = list(read_facts(folder))
         self._ledger = Ledger(file_of(folder, life))
         opened = EmbeddedStore(store, limits=SMALL)
-        self._desk = Desk(opened, SCHEMA, store, runs_pipeline=is_inline, retention=_KEPT)
+        opened.log.trim = recording(opened.log, self._ledger)  # type: ignore[method-assign]
+        kept = _TRIMMED if is_inline else _KEPT
+        self._desk = Desk(opened, SCHEMA, store, runs_pipeline=is_inline, retention=kept)
         self._desk.check()
         for name in SUBSCRIBERS:
             self._desk.registrar.register(name, now_us())
@@ -223,6 +228,7 @@ def obey(life: Life) -> None:
 
 
 if __name__ == "__main__":
+    compaction.CHANGES_MIN = 8
     store, folder, number, *rest = sys.argv[1:]
     life = Life(Path(store), Path(folder), int(number), rest == ["inline"])
     Thread(target=obey, args=(life,), daemon=True).start()

@@ -12,6 +12,8 @@ sort as their processes lived. A fact is a list: what happened, to whom, and wha
     acked        subscriber, [cursor, …]              just these
     through      subscriber, cursor                   everything up to it
     problem      text                                 a call raised an error that heals
+    kept         offset, [publication id, …]          is in the log, which is about to be trimmed
+    kept change  version, offset, [row, …]            the same of changes, which act from an offset
 """
 
 import json

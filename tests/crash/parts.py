@@ -10,11 +10,15 @@ _COMMITS = ("commit.before", "commit.after")
 _MERGES = ("merge.joined", "merge.before", "merge.after", "sweep.before")
 _LOG = ("log.before", "log.after")
 _CURSORS = ("cursors.before", "cursors.after")
+_COMPACTION = ("compact.before", "compact.after")
 
 PIPELINE_POINTS = (*_SEGMENTS, *_COMMITS, *_MERGES)
 
 INLINE = Part(
-    "desk", _DESK, ("{store}", "{ledger}", "{life}", "inline"), (*_LOG, *PIPELINE_POINTS, *_CURSORS)
+    "desk",
+    _DESK,
+    ("{store}", "{ledger}", "{life}", "inline"),
+    (*_LOG, *PIPELINE_POINTS, *_CURSORS, *_COMPACTION),
 )
 DESK = Part("desk", _DESK, ("{store}", "{ledger}", "{life}"), (*_LOG, *_CURSORS))
 PIPELINE = Part(

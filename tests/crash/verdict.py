@@ -5,10 +5,12 @@ follows what each subscriber has to receive. Nothing of the matching and deliver
 """
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.crash.history import kept_facts
 from tests.crash.ledger import Fact
 from tests.crash.world import Meaning, attributes_of, filter_of, publication_id, script
 from wherecast.store.embedded.store import EmbeddedStore
@@ -56,22 +58,22 @@ class Kept:
     dead: int
 
 
-def kept_in(path: Path) -> Kept:
-    """What the log of a directory has."""
+def kept_in(path: Path, facts: Iterable[Fact] = ()) -> Kept:
+    """What the log of a directory has, and what it had by the ledger."""
     store = EmbeddedStore(path, "reader")
+    ids: dict[int, str] = {}
+    steps: dict[int, list[tuple[int, str, str, str, str]]] = {}
     try:
-        ids: list[str] = []
-        for entry in store.log.read(0, 0, store.log.ends()[0], envelopes=True):
-            assert entry.damage is None, entry.damage
-            assert entry.envelopes is not None
-            ids.extend(entry.envelopes.column("id").to_pylist())
-        steps = [
-            (entry.acts_from[0], row["kind"], row["subscriber"], row["id"], row["text"])
-            for entry in store.log.changes(0, store.log.changes_end())
-            for row in entry.changes.to_pylist()
-            if row["kind"] in _NAMED
-        ]
-        return Kept(ids, steps, len(store.batches.dead_letters()))
+        for kind, *what in (*facts, *kept_facts(store.log)):
+            if kind == "kept":
+                ids |= enumerate(what[1], what[0])
+            elif kind == "kept change":
+                version, offset, rows = what
+                named = [(offset, row[0], *row[2:]) for row in rows if row[0] in _NAMED]
+                steps[version] = named
+        in_order = [ids[offset] for offset in range(store.log.ends()[0])]
+        all_steps = [step for version in sorted(steps) for step in steps[version]]
+        return Kept(in_order, all_steps, len(store.batches.dead_letters()))
     finally:
         store.close()
 
