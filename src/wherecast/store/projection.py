@@ -42,6 +42,12 @@ def subscription_of(subscriber: str, id: str, held: _Held) -> Subscription:
     return Subscription(id, text, subscriber, stream, _EPOCH + timedelta(microseconds=at))
 
 
+def accepted_at(subscription: Subscription) -> int:
+    """When a subscription of a registry was accepted, in microseconds."""
+    assert subscription.starts_at is not None
+    return (subscription.starts_at - _EPOCH) // timedelta(microseconds=1)
+
+
 class Projection:
     """Streams, subscribers and subscriptions after some changes; empty before the first.
 

@@ -42,6 +42,9 @@ class Keeper:
             StoreError: changes are missing.
         """
         known = self._known
+        is_late = self._calls % _COLLECT_EVERY == 0
+        if known is not None and is_late and self._is_mended(known):
+            known = None
         if known is None or not start.reaches(known.floor):  # an earlier batch is made again
             known = InForce() if self._blobs is None else snapshots.load(self._blobs, start)
             self._known, self._saved = known, known.version
@@ -57,6 +60,14 @@ class Keeper:
         if is_due:
             self._save(known)
         return known
+
+    def _is_mended(self, known: InForce) -> bool:
+        """Whether what was passed over can be read now."""
+        return bool(known.passed_over) and not any(
+            entry.damage
+            for version in known.passed_over
+            for entry in self._log.changes(version, version + 1)
+        )
 
     def _tell(self, known: InForce) -> None:
         """Tells what was passed over, once."""

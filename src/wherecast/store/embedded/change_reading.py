@@ -34,18 +34,16 @@ def read_changes(database: Database, start: int, end: int) -> Iterator[ChangeEnt
             page = _page(connection, start, end)
         if not page:
             return
-        start = page[-1].end
+        compacted_to = {entry.compacted_to for entry in page if entry.compacted_to is not None}
+        if new := compacted_to.difference(begun):
+            begun.extend(new)
+            end = max(end, *new)
+            if page[0].version:
+                page = []
+        start = page[-1].end if page else 0
         for entry in page:
-            to = entry.compacted_to
-            if to is not None and to not in begun:
-                begun.append(to)
-                end = max(end, to)
-                if entry.version:
-                    start = 0
-                    break
-            elif begun and entry.version == 0:  # its first part, but damaged
-                entry = replace(entry, compacted_to=begun[-1])
-            yield entry
+            is_first = begun and entry.version == 0  # it may be damaged
+            yield replace(entry, compacted_to=begun[-1]) if is_first else entry
 
 
 def _page(connection: apsw.Connection, start: int, end: int) -> list[ChangeEntry]:

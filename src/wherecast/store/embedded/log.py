@@ -14,6 +14,7 @@ import pyarrow as pa
 from wherecast.model.errors import StoreError
 from wherecast.store.change_batches import check_changes
 from wherecast.store.crash_points import reached
+from wherecast.store.embedded.change_mending import mend_changes
 from wherecast.store.embedded.change_reading import read_changes
 from wherecast.store.embedded.directory import Directory
 from wherecast.store.embedded.group_commit import GroupCommit
@@ -130,7 +131,7 @@ class EmbeddedLog:
             self._compaction.run()
 
     def settle(self, matched: Progress) -> None:
-        """Mends marks and registry; no offset is given out a second time after it.
+        """Mends marks, changes and registry; no offset is given out a second time after it.
 
         Only what was matched is ever trimmed: so the log ends where its tables end, or where the
         batches end.
@@ -152,6 +153,7 @@ class EmbeddedLog:
             _log.warning("the marks of %s were damaged; it ends at %d", path, marks.end)
             with self._database.transaction() as connection:
                 marks.write(connection)
+        mend_changes(self._database)
         mend_registry(self._database)
 
     def close(self) -> None:

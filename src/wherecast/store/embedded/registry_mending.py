@@ -4,14 +4,16 @@ Concurrency: the owner mends before anybody else of its process reads or writes.
 """
 
 import logging
+from collections.abc import Iterator
 
-from wherecast.model import StoreError
-from wherecast.store.change_batches import timed_of
+from wherecast.model import StoreError, Subscription
+from wherecast.store.change_batches import Row, timed_of
+from wherecast.store.contracts import Registry
 from wherecast.store.embedded.change_reading import read_changes
 from wherecast.store.embedded.database import Database
 from wherecast.store.embedded.log_tables import read_marks
 from wherecast.store.embedded.registry import EmbeddedRegistry, project
-from wherecast.store.projection import Projection
+from wherecast.store.projection import Projection, accepted_at
 from wherecast.store.records import ChangeEntry
 
 _CHANGES_MAX = 10_000  # reading more at each start would take too long; the check of a store does
@@ -48,6 +50,42 @@ def _make_anew(database: Database, entries: list[ChangeEntry]) -> None:
             connection.execute(f"DELETE FROM {table}")
         for entry in entries:
             project(connection, timed_of(entry))
+
+
+def rows_between(made: Projection, kept: EmbeddedRegistry) -> Iterator[tuple[Row, int]]:
+    """Changes that lead from one registry to another one, with the times of subscriptions."""
+    known = made.streams()
+    for stream, schema in kept.streams().items():
+        if known.get(stream) != schema:
+            yield ("stream", stream, "", "", schema.to_json()), 0
+    before, after = set(_subscribers(made)), set(_subscribers(kept))
+    for name in sorted(before - after):
+        yield ("forget", "", name, "", ""), 0
+    for name in sorted(after):
+        if name not in before:
+            yield ("subscriber", "", name, "", ""), 0
+        old, new = _subscriptions(made, name), _subscriptions(kept, name)
+        for id in old.keys() - new.keys():
+            yield ("unsubscribe", old[id].stream, name, id, ""), 0
+        for id, one in new.items():
+            if old.get(id) != one:
+                yield ("subscribe", one.stream, name, id, one.filter), accepted_at(one)
+
+
+def _subscribers(registry: Registry | Projection) -> Iterator[str]:
+    after = ""
+    while names := registry.subscribers(after, _PAGE):
+        yield from names
+        after = names[-1]
+
+
+def _subscriptions(registry: Registry | Projection, name: str) -> dict[str, Subscription]:
+    found: dict[str, Subscription] = {}
+    after = ""
+    while page := registry.subscriptions(name, after, _PAGE):
+        found |= {one.id: one for one in page}
+        after = page[-1].id
+    return found
 
 
 def difference(registry: EmbeddedRegistry, expected: Projection) -> str | None:
