@@ -26,7 +26,11 @@ count = "int"
 PATH = "/v1/streams/default/publications"
 NOBODY = "/v1/subscribers/nobody"
 UPSIDE_DOWN = {"type": "float", "min": 2, "max": 1}
+JSON = "application/json"
 NDJSON = "application/x-ndjson"
+ANA = "/v1/subscribers/ana"
+EXPLAIN = "/v1/streams/default/explain"
+LONE_VALUE = rb'{"schema":{"a":{"type":"string","values":["\ud800"]}}}'
 ARROW = "application/vnd.apache.arrow.stream"
 
 
@@ -249,3 +253,33 @@ def test_connections_of_strangers_are_refused(server: Server) -> None:
 
 def test_nothing_of_this_was_logged_as_a_fault(server: Server) -> None:
     assert "Traceback" not in server.told()
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "kind", "status", "code"),
+    [
+        ("PUT", "/v1/subscribers/%ff", b"", JSON, 400, "malformed"),
+        ("PUT", f"{ANA}/subscriptions?replace=true", b"", NDJSON, 400, "malformed"),
+        ("PUT", "/v1/streams/s3", rb'{"schema":{"\ud800":"float"}}', JSON, 422, None),
+        ("PUT", "/v1/streams/s3", LONE_VALUE, JSON, 422, None),
+        ("POST", EXPLAIN, b'{"filter":"no2 > 1","publication":{"no2":NaN}}', JSON, 422,
+         "not_finite"),
+        ("POST", EXPLAIN, b'{"filter":"no2 > 1","publication":{"no2":1,"no2":2}}', JSON, 422,
+         "duplicate_key"),
+        ("POST", f"{ANA}/ack", b'{"cursors":[NaN]}', JSON, 422, "not_finite"),
+        ("POST", PATH, b'{"attributes":{"no2":1,"NO2":2}}', JSON, 422, "conflict"),
+    ],
+)  # fmt: skip
+def test_odd_bytes(
+    server: Server, method: str, path: str, body: bytes, kind: str, status: int, code: str | None
+) -> None:
+    found, document = server.call(method, path, body, kind)
+    assert found == status, document
+    assert code is None or document["error"]["code"] == code, document
+    assert "Unreadable" not in str(document)
+
+
+def test_a_bad_id_among_many_has_its_verdict(server: Server) -> None:
+    lines = b'{"id":"good","filter":"no2 > 990"}\n{"id":"b\\ud800","filter":"no2 > 1"}\n'
+    status, document = server.call("PUT", f"{ANA}/subscriptions", lines, NDJSON)
+    assert (status, document["created"], document["rejected"]) == (200, 1, 1)

@@ -11,7 +11,9 @@ import orjson
 
 from wherecast.cli import screen
 from wherecast.cli.remote import Remote, path_of
-from wherecast.model import ConfigError
+from wherecast.columns.json import read_json
+from wherecast.columns.rows import unreadable_in
+from wherecast.model import ConfigError, PublicationError
 
 _LINES_AT_ONCE = 1_000
 _BYTES_AT_ONCE = 8 << 20
@@ -118,13 +120,17 @@ def _lines(file: str) -> Iterator[bytes]:
 
 
 def _document(path: Path) -> list[Any]:
+    """The publications of a JSON file, read as strictly as the server reads."""
     try:
-        found = orjson.loads(path.read_bytes())
+        found = list(read_json(path.read_bytes()))
     except OSError as error:
         raise ConfigError(f"{path}: {(error.strerror or str(error)).lower()}") from None
-    except orjson.JSONDecodeError as error:
+    except PublicationError as error:
         raise ConfigError(f"{path}: {error}") from None
-    return found if isinstance(found, list) else [found]
+    for keys, unreadable in unreadable_in(found):
+        place = ".".join(map(str, keys[1:])) or "it"
+        raise ConfigError(f"{path}: publication {keys[0]}: {place}: {unreadable.text}")
+    return found
 
 
 def _publish_lines(remote: Remote, path: str, lines: Iterable[bytes], total: _Sum) -> None:
@@ -150,7 +156,11 @@ def _parts(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
 def _enveloped(line: bytes) -> bytes:
     """A line as the server takes it: an object without `attributes` is the attributes."""
     text = line.strip()
-    if text.startswith(b"{") and b'"attributes"' not in text:
+    try:
+        given = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return text + b"\n"  # the server says what is wrong
+    if isinstance(given, dict) and "attributes" not in given:
         text = b'{"attributes":' + text + b"}"
     return text + b"\n"
 

@@ -75,7 +75,10 @@ class Remote:
             self._connection.close()
             told = getattr(error, "strerror", None) or type(error).__name__
             raise Unreachable(f"no server answers at {self.url}: {told.lower()}") from None
-        document: Any = orjson.loads(content) if content else {}
+        try:
+            document: Any = orjson.loads(content) if content else {}
+        except orjson.JSONDecodeError:
+            raise Unreachable(f"what answers at {self.url} is no Wherecast server") from None
         if answer.status >= 400 and "accepted" not in document:
             found = document["error"]
             raise RefusedByServer(answer.status, found["code"], found["message"])

@@ -5,7 +5,6 @@ Concurrency: any number of threads may use a broker, its publishers and its subs
 
 from collections.abc import Iterator
 from pathlib import Path
-from threading import Lock
 
 from wherecast.client.desk import Desk, open_store
 from wherecast.client.publisher import Publisher
@@ -28,7 +27,6 @@ class Broker:
     """
 
     def __init__(self, schema: Schema | None = None, data: str | Path | None = None) -> None:
-        self._naming = Lock()  # a subscriber is registered and forgotten in one step
         store = open_store(data)
         try:
             self._desk = Desk(store, schema, None if data is None else Path(data))
@@ -58,19 +56,12 @@ class Broker:
 
     def subscriber(self, name: str) -> Subscriber:
         """The subscriber of that name; a new one is registered."""
-        self._desk.check()
-        with self._naming:
-            self._desk.registrar.register(name, now_us())
-            return Subscriber(name, self._desk)
+        self._desk.register(name)
+        return Subscriber(name, self._desk)
 
     def forget(self, name: str) -> bool:
         """Ends a subscriber with its subscriptions and its queue; False where it is unknown."""
-        self._desk.check()
-        with self._naming:
-            known = self._desk.registrar.forget(name, now_us())
-            if known:
-                self._desk.courier.forget(name)
-            return known
+        return self._desk.forget(name)
 
     def dead_letters(self) -> Iterator[DeadLetter]:
         """The publications that were accepted but could not be matched, with the reasons."""

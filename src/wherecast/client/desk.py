@@ -68,6 +68,7 @@ class Desk:
             lambda partition, offset: generated_id(identity, partition, offset),
         )
         self._lock = Lock()
+        self._naming = Lock()  # a subscriber is registered and forgotten in one step
         self._is_running = self._is_closed = False
 
     def check(self) -> None:
@@ -84,6 +85,39 @@ class Desk:
                 self._is_running = True
                 self._runner.start()
         self._runner.check()
+
+    def register(self, name: str) -> bool:
+        """Registers a subscriber and opens its queue; False where it was registered already."""
+        self.check()
+        with self._naming:
+            is_new = self.registrar.register(name, now_us())
+            self.courier.open(name)
+            return is_new
+
+    def forget(self, name: str) -> bool:
+        """Ends a subscriber with its subscriptions and its queue; False where it is unknown."""
+        self.check()
+        with self._naming:
+            known = self.registrar.forget(name, now_us())
+            if known:
+                self.courier.forget(name)
+            return known
+
+    def open_queue(self, name: str) -> bool:
+        """Opens the queue of a subscriber; False where nobody of this name is registered."""
+        self.check()
+        if self.courier.is_open(name):
+            return True
+        with self._naming:  # or it could be forgotten in between
+            known = self.store.registry.has_subscriber(name)
+            if known:
+                self.courier.open(name)
+            return known
+
+    @property
+    def problem(self) -> StoreError | None:
+        """Why matching or delivery does not get on, where that may heal by itself."""
+        return self._runner.problem
 
     def raise_failure(self) -> None:
         """Raises what ended matching or delivery, if something did."""

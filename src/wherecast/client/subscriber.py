@@ -51,12 +51,17 @@ class Notification:
 
 
 class Subscriber:
-    """A registered subscriber: its subscriptions and its queue."""
+    """A registered subscriber: its subscriptions and its queue.
+
+    Raises:
+        ConfigError: nobody of this name is registered.
+    """
 
     def __init__(self, name: str, desk: Desk) -> None:
         self.name = name
         self._desk = desk
-        desk.courier.open(name)
+        if not desk.open_queue(name):
+            raise ConfigError(f"subscriber {name} is not registered")
 
     def subscribe(
         self, filter: str, id: str | None = None, stream: str = DEFAULT_STREAM

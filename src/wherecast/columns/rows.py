@@ -5,7 +5,7 @@ what cannot be an attribute gets its verdict. Rows that are flat and use the dec
 most do, are taken as they are. Then each attribute is converted as one column.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import NoneType
 from typing import Any
@@ -24,6 +24,7 @@ from wherecast.model.values import Value, describe
 _SCALARS = {int, float, bool, str, NoneType}
 _HINTS_MAX = 20  # per input: finding the nearest name is slow
 _SHOWN_MAX = 120  # characters of a name in a message
+_PROBLEMS_MAX = 100  # of one row
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,19 @@ class Unreadable:
 
     code: str
     text: str
+
+
+def unreadable_in(document: object) -> Iterator[tuple[tuple[str | int, ...], Unreadable]]:
+    """What could not be read in a document, each with the keys that lead to it."""
+    waiting: list[tuple[tuple[str | int, ...], object]] = [((), document)]
+    while waiting:
+        keys, value = waiting.pop()
+        if isinstance(value, Unreadable):
+            yield keys, value
+        elif isinstance(value, Mapping):
+            waiting += [((*keys, str(key)), inner) for key, inner in value.items()]
+        elif isinstance(value, list):
+            waiting += [((*keys, place), inner) for place, inner in enumerate(value)]
 
 
 def decode_rows(rows: Sequence[object], schema: Schema, limits: Limits = DEFAULT_LIMITS) -> Decoded:
@@ -203,6 +217,8 @@ def _settle(row: object, names: _Names) -> tuple[dict[str, Any], list[Problem]]:
     flat: dict[str, Any] = {}
     seen: set[str] = set()
     for path, value in leaves:
+        if len(problems) >= _PROBLEMS_MAX:
+            break
         declared = names.declared(path)
         name = path if declared is None else declared
         refusal = None if declared is not None else names.refusal(path, value)

@@ -8,6 +8,7 @@ from wherecast.gateway.changes import Change, changes_of
 from wherecast.gateway.registrar import Registrar, Verdict
 from wherecast.language import read_filters
 from wherecast.model import ConfigError, FilterError, Subscription
+from wherecast.model.values import is_text
 
 Told = dict[str, Any]
 """What is told of a problem: `code`, `message`, perhaps `position`."""
@@ -39,7 +40,7 @@ class Wanted:
         id = given.get("id") if isinstance(given, Mapping) else None
         self.problems[len(self.given)] = problem
         self.given.append(None)
-        self.ids.append(id[:256] if isinstance(id, str) else None)
+        self.ids.append(id[:256] if isinstance(id, str) and is_text(id) else None)
 
 
 def put_all(

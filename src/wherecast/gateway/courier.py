@@ -74,6 +74,10 @@ class Courier:
                     self._queues.open(name, cursor)
                     self._boxes[name] = Box(Condition(self._lock))
 
+    def is_open(self, name: str) -> bool:
+        """Whether the queue of a subscriber is open."""
+        return name in self._boxes
+
     def forget(self, name: str) -> None:
         """Ends the queue of a subscriber, and lets those that wait at it go."""
         with self._lock:

@@ -12,7 +12,7 @@ from wherecast.model.errors import Problem, SchemaError
 from wherecast.model.limits import DEFAULT_LIMITS
 from wherecast.model.names import did_you_mean
 from wherecast.model.schema import Attribute, Schema
-from wherecast.model.values import describe
+from wherecast.model.values import describe, is_text
 
 
 def load(path: Path) -> Schema:
@@ -64,6 +64,9 @@ def from_dict(attributes: Mapping[str, Any], is_open: bool = False) -> Schema:
         attribute = declared_attribute(name, spec, problems)
         if attribute is not None:
             found[name] = attribute
+            if not all(map(is_text, (name, *(attribute.values or ())))):
+                text = f"attribute {name!a} has a lone surrogate, which is no character"
+                problems.append(Problem("malformed", text, ascii(name)))
     if len(found) > DEFAULT_LIMITS.schema_attributes_max:
         limit = DEFAULT_LIMITS.schema_attributes_max
         problems.append(Problem("too_many", f"{len(found)} attributes, the limit is {limit}"))

@@ -69,4 +69,4 @@ def test_mistakes_are_told(path: Path, tmp_path: Path, capsys: pytest.CaptureFix
     assert run(["store", "check", str(tmp_path)]) == 2
     assert capsys.readouterr().err == f"wherecast: {tmp_path} is no store\n"
     assert run(["store", "backup", str(path), str(path)]) == 2
-    assert "is not empty" in capsys.readouterr().err
+    assert "which is to be copied" in capsys.readouterr().err

@@ -4,6 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
 from fastapi import Request
 from starlette.requests import ClientDisconnect
@@ -14,9 +15,17 @@ from wherecast.gateway.settings import LimitSettings
 JSON = "application/json"
 NDJSON = "application/x-ndjson"
 ARROW = "application/vnd.apache.arrow.stream"
+_FIRST_BYTES = 64 << 10  # set aside for a body whose size is not told
 _NAMES = {JSON: JSON, NDJSON: NDJSON, ARROW: ARROW} | dict.fromkeys(
     ("application/ndjson", "application/jsonl", "application/x-jsonlines"), NDJSON
 )
+
+
+@dataclass(slots=True)
+class _Room:
+    """What is set aside for one body."""
+
+    bytes: int
 
 
 class Bodies:
@@ -39,10 +48,11 @@ class Bodies:
         """
         most = self._limits.body_bytes_max
         size = _announced(request, most)
-        async with self._room(most if size is None else size):
+        room = _Room(min(_FIRST_BYTES if size is None else size, most))
+        async with self._taken(room):
             try:
                 async with asyncio.timeout(self._limits.body_wait.total_seconds()):
-                    body = await _whole(request, most)
+                    body = await self._whole(request, room)
             except TimeoutError:
                 text = "the body took too long to arrive; the limit is limits.body_wait"
                 raise Refused(408, "too_slow", text) from None
@@ -50,20 +60,45 @@ class Bodies:
                 raise Refused(400, "cut_short", "the connection was cut") from None
             yield body
 
+    async def _whole(self, request: Request, room: "_Room") -> bytes:
+        most = self._limits.body_bytes_max
+        parts: list[bytes] = []
+        size = 0
+        async for part in request.stream():
+            size += len(part)
+            if size > most:
+                raise _too_large(most)
+            if size > room.bytes:
+                self._grow(room, min(most, max(size, 2 * room.bytes)))
+            parts.append(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
     @asynccontextmanager
-    async def _room(self, size: int) -> AsyncIterator[None]:
-        """Waits until there is room for a body."""
-        size = min(size, self._limits.bodies_bytes_max)
-        if self._waiting or self._free < size:
+    async def _taken(self, room: "_Room") -> AsyncIterator[None]:
+        """Waits until there is room for a body, or for the beginning of one."""
+        room.bytes = min(room.bytes, self._limits.bodies_bytes_max)
+        if self._waiting or self._free < room.bytes:
             turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._waiting.append((size, turn))
-            await self._turn(size, turn)
+            self._waiting.append((room.bytes, turn))
+            await self._turn(room.bytes, turn)
         else:
-            self._free -= size
+            self._free -= room.bytes
         try:
             yield
         finally:
-            self._give_back(size)
+            self._give_back(room.bytes)
+
+    def _grow(self, room: "_Room", size: int) -> None:
+        """Takes more room for a body whose size nobody knows, without waiting.
+
+        Those that have some and wait for more would wait for one another.
+        """
+        more = size - room.bytes
+        if more > self._free:
+            text = "too many bodies arrive at once; the limit is limits.bodies_bytes_max"
+            raise Refused(503, "busy", text)
+        self._free -= more
+        room.bytes = size
 
     async def _turn(self, size: int, turn: "asyncio.Future[None]") -> None:
         """Waits for a turn, which takes the room with it."""
@@ -116,17 +151,6 @@ def _announced(request: Request, most: int) -> int | None:
     if int(given) > most:
         raise _too_large(most)
     return int(given)
-
-
-async def _whole(request: Request, most: int) -> bytes:
-    parts: list[bytes] = []
-    size = 0
-    async for part in request.stream():
-        size += len(part)
-        if size > most:
-            raise _too_large(most)
-        parts.append(part)
-    return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 def _too_large(most: int) -> Refused:

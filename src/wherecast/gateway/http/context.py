@@ -2,7 +2,6 @@
 
 import asyncio
 from dataclasses import dataclass, field
-from threading import Lock
 
 from wherecast.gateway.http.appended import Appended
 from wherecast.gateway.http.body import Bodies
@@ -28,7 +27,6 @@ class Context:
         stopping: set when the server is about to end: who waits is let go.
         connections: the open push connections.
         appended: tells that something was published.
-        naming: held while a subscriber is registered or forgotten.
     """
 
     desk: Desk
@@ -40,4 +38,3 @@ class Context:
     stopping: asyncio.Event
     connections: Connections = field(default_factory=Connections)
     appended: Appended = field(default_factory=Appended)
-    naming: Lock = field(default_factory=Lock)

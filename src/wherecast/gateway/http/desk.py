@@ -8,6 +8,7 @@ from wherecast.gateway.intake import Prepared
 from wherecast.gateway.published import Published
 from wherecast.gateway.received import Received
 from wherecast.gateway.registrar import Registrar
+from wherecast.model import StoreError
 from wherecast.store.contracts import Store
 
 
@@ -26,6 +27,23 @@ class Desk(Protocol):
 
     def check(self) -> None:
         """Raises what ended matching or delivery, if something did."""
+        ...
+
+    @property
+    def problem(self) -> StoreError | None:
+        """Why matching or delivery does not get on, where that may heal by itself."""
+        ...
+
+    def register(self, name: str) -> bool:
+        """Registers a subscriber and opens its queue; False where it was registered already."""
+        ...
+
+    def forget(self, name: str) -> bool:
+        """Ends a subscriber with its subscriptions and its queue; False where it is unknown."""
+        ...
+
+    def open_queue(self, name: str) -> bool:
+        """Opens the queue of a subscriber; False where nobody of this name is registered."""
         ...
 
     def accept(self, prepared: Prepared) -> Published:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from wherecast.columns.json import read_json
-from wherecast.columns.rows import Unreadable
+from wherecast.columns.rows import Unreadable, unreadable_in
 from wherecast.gateway.bodies import unknown_keys
 from wherecast.gateway.http.answers import Refused, pointer_to
 from wherecast.model import PublicationError
@@ -26,8 +26,10 @@ def object_of(body: bytes | str, known: tuple[str, ...], needed: tuple[str, ...]
     if text.lstrip()[:1] != b"{":
         raise Refused(422, "wrong_type", "the body is an object, not an array")
     [given] = found
-    if isinstance(given, Unreadable):
-        raise Refused(400, given.code, given.text)
+    for keys, unreadable in unreadable_in(given):
+        place = ".".join(map(str, keys))
+        told = f"{place}: {unreadable.text}" if keys else unreadable.text
+        raise Refused(422 if keys else 400, unreadable.code, told, pointer_to(*keys))
     return checked_object(given, known, needed)
 
 

@@ -7,7 +7,7 @@ from a page of this server.
 
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote_to_bytes, urlsplit
 
 from wherecast.gateway.http.answers import answer
 
@@ -28,7 +28,10 @@ class Guard:
         if scope["type"] in ("http", "websocket"):
             problem = self._problem(dict(scope["headers"]))
             if problem is not None:
-                await _refuse(scope, receive, send, problem)
+                await _refuse(scope, receive, send, 403, problem)
+                return
+            if not _is_utf8(scope.get("raw_path", b"")):
+                await _refuse(scope, receive, send, 400, "the path is not UTF-8")
                 return
         await self._app(scope, receive, send)
 
@@ -49,8 +52,18 @@ def _name(address: str) -> str:
         return ""
 
 
-async def _refuse(scope: Scope, receive: Any, send: Any, problem: str) -> None:
-    response = answer({"error": {"code": "forbidden", "message": problem}}, 403)
+def _is_utf8(path: bytes) -> bool:
+    """Whether a path names something; others would all become the same name."""
+    try:
+        unquote_to_bytes(path).decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+async def _refuse(scope: Scope, receive: Any, send: Any, status: int, problem: str) -> None:
+    code = "forbidden" if status == 403 else "malformed"
+    response = answer({"error": {"code": code, "message": problem}}, status)
     if scope["type"] == "http":
         await response(scope, receive, send)
         return

@@ -63,6 +63,8 @@ def router(context: Context) -> APIRouter:
         try:
             context.desk.check()
             lag = lag_of(context.desk.store)
+            if context.desk.problem is not None:
+                is_ready, problem = False, str(context.desk.problem)
         except WherecastError as error:
             is_ready, problem = False, str(error)
         return {

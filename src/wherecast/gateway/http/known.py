@@ -26,12 +26,10 @@ def open_queue(desk: Desk, subscriber: str) -> None:
         Refused: nobody of this name is.
     """
     name_of("subscriber", subscriber)
-    desk.check()
-    if not desk.store.registry.has_subscriber(subscriber):
+    if not desk.open_queue(subscriber):
         shown = subscriber if len(subscriber) <= 60 else f"{subscriber[:60]}…"
         text = f"subscriber {shown} is not registered; PUT /v1/subscribers/{shown} does it"
         raise Refused(404, "unknown_subscriber", text)
-    desk.courier.open(subscriber)
 
 
 def name_of(what: str, name: str) -> str:

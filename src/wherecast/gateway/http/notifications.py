@@ -17,7 +17,7 @@ from wherecast.gateway.http.known import open_queue
 from wherecast.gateway.http.objects import joined, objects_within
 from wherecast.gateway.woken import Woken
 
-_ANSWER_BYTES_MAX = 16 << 20  # with fewer than were asked for, the next pull gives the others
+_ANSWER_BYTES_MAX = 4 << 20  # with fewer than were asked for, the next pull gives the others
 Most = Annotated[int, Query(alias="max", description="How many at most.", ge=1)]
 Wait = Annotated[
     float,
@@ -68,16 +68,16 @@ def router(context: Context) -> APIRouter:
     async def _pulled(name: str, most: int, wait: float, request: Request) -> list[bytes]:
         loop = asyncio.get_running_loop()
         end = loop.time() + wait
-        woken = Woken()
-        with desk.courier.listening(name, woken.set):
-            while True:
-                woken.clear()
+        while True:
+            woken = Woken()
+            with desk.courier.listening(name, woken.set):  # anew: it may be another of this name
                 objects = await threads.read(_taken, name, most)
                 left = end - loop.time()
                 if objects or left <= 0 or context.stopping.is_set():
                     return objects
                 if await first_of(woken.wait(left), gone(request), context.stopping.wait()) == 1:
                     return []
+            await threads.read(open_queue, desk, name)
 
     def _taken(name: str, most: int) -> list[bytes]:
         while True:

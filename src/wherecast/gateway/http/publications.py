@@ -15,9 +15,10 @@ from wherecast.gateway.http.context import Context
 from wherecast.gateway.http.known import stream_schema
 from wherecast.gateway.intake import Prepared
 from wherecast.gateway.published import Published
-from wherecast.model import Limits
+from wherecast.model import Limits, PublicationError
 
 _TYPES = (JSON, NDJSON, ARROW)
+_ERRORS_MAX = 10_000  # in one answer: one for each publication that a body may have
 
 
 def router(context: Context) -> APIRouter:
@@ -41,15 +42,23 @@ def router(context: Context) -> APIRouter:
         """
         kind = content_type(request, _TYPES)
         async with context.bodies.read(request) as body:
-            done = await context.threads.write(_publish, stream, kind, body)
-        context.counters.published(done)
+            done, response = await context.threads.write(_publish, stream, kind, body)
         if done.accepted:
             context.appended.tell()
-        return answered(done)
+        return response
 
-    def _publish(stream: str, kind: str, body: bytes) -> Published:
-        prepared = _prepared(stream, kind, body)
-        return context.desk.accept(prepared)
+    def _publish(stream: str, kind: str, body: bytes) -> tuple[Published, Response]:
+        try:
+            prepared = _prepared(stream, kind, body)
+        except Refused as error:
+            context.counters.refused(error.code)
+            raise
+        except PublicationError as error:
+            context.counters.refused(error.problems[0].code)
+            raise
+        done = context.desk.accept(prepared)
+        context.counters.published(done)
+        return done, answered(done)
 
     def _prepared(stream: str, kind: str, body: bytes) -> Prepared:
         schema = stream_schema(context.desk, stream)
@@ -77,7 +86,8 @@ def answered(done: Published) -> Response:
         "duplicates": done.duplicates,
         "first": done.first,
         "last": done.last,
-        "errors": [_error(bad) for bad in done.rejections],
+        "errors": [_error(bad) for bad in done.rejections[:_ERRORS_MAX]],
+        "errors_left_out": max(0, len(done.rejections) - _ERRORS_MAX),
     }
     status = _status(done, rejected)
     if status >= 400:
@@ -90,7 +100,8 @@ def _status(done: Published, rejected: int) -> int:
         return 202
     if not rejected:
         return 200 if done.duplicates == 1 else 202
-    is_conflict = rejected == 1 and done.rejections[0].code == "conflict"
+    first = done.rejections[0]
+    is_conflict = rejected == 1 and (first.code, first.key) == ("conflict", "id")
     return 409 if is_conflict else 422
 
 

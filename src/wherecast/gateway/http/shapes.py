@@ -53,6 +53,7 @@ class Published(Shape):
     first: int | None = Field(description="The offset of the first new one.", examples=[17])
     last: int | None = Field(description="The offset of the last new one.", examples=[18])
     errors: list[PublicationProblem] = Field(examples=[[]])
+    errors_left_out: int = Field(description="More errors than an answer tells.", examples=[0])
     error: Problem | None = Field(None, description="The first error, where all were refused.")
 
 

@@ -10,7 +10,6 @@ from wherecast.gateway.http import shapes
 from wherecast.gateway.http.answers import Refused, answer
 from wherecast.gateway.http.context import Context
 from wherecast.gateway.http.known import name_of, open_queue
-from wherecast.gateway.times import now_us
 
 After = Annotated[str, Query(description="Those after this one.", max_length=256)]
 Limit = Annotated[int, Query(description="How many at most.", ge=1, le=10_000)]
@@ -37,7 +36,7 @@ def router(context: Context) -> APIRouter:
     )
     async def register(name: str) -> Response:
         """Register a subscriber. One that is registered stays as it is."""
-        is_new = await threads.write(_registered, name_of("subscriber", name))
+        is_new = await threads.write(desk.register, name_of("subscriber", name))
         return answer(await threads.read(_shown, name), 201 if is_new else 200)
 
     @routes.get(
@@ -57,19 +56,9 @@ def router(context: Context) -> APIRouter:
         await threads.write(_forgotten, name_of("subscriber", name))
         return Response(status_code=204)
 
-    def _registered(name: str) -> bool:
-        desk.check()
-        with context.naming:
-            is_new = desk.registrar.register(name, now_us())
-            desk.courier.open(name)
-        return is_new
-
     def _forgotten(name: str) -> None:
-        desk.check()
-        with context.naming:
-            if not desk.registrar.forget(name, now_us()):
-                raise Refused(404, "unknown_subscriber", f"subscriber {name} is not registered")
-            desk.courier.forget(name)
+        if not desk.forget(name):
+            raise Refused(404, "unknown_subscriber", f"subscriber {name} is not registered")
 
     def _shown(name: str) -> dict[str, Any]:
         open_queue(desk, name)

@@ -115,6 +115,9 @@ def router(context: Context) -> APIRouter:
 
     def _put_all(name: str, body: bytes, replace: bool) -> dict[str, Any]:
         open_queue(desk, name)
+        if not body.strip():
+            text = "the body is empty; it needs a subscription per line"
+            raise Refused(400, "malformed", text)
         wanted = Wanted()
         for given in read_ndjson(body):
             try:

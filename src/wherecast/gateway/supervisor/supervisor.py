@@ -8,6 +8,7 @@ import os
 import signal
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from wherecast.gateway.settings import Settings
@@ -17,6 +18,7 @@ from wherecast.gateway.supervisor.child import Child, Command
 from wherecast.gateway.supervisor.listening import address_of
 
 SUCCESS, FAILURE, USAGE = 0, 1, 2
+_FIRST_RESTARTS_MAX = 3  # of one that was never ready
 _KINDLY_S = 10.0  # for all to end by themselves
 GATEWAY = "wherecast.cli.gateway_process"
 PIPELINE = "wherecast.pipeline.live.process"
@@ -49,27 +51,36 @@ class Supervisor:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._stop.set)
-        tending = [asyncio.ensure_future(self._serve())]
+        serving = asyncio.ensure_future(self._serve())
+        stopping = asyncio.ensure_future(self._stop.wait())
         try:
-            await self._stop.wait()
+            await asyncio.wait([serving, stopping], return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for task in tending:
+            for task in (serving, stopping):
                 task.cancel()
-            await asyncio.gather(*tending, return_exceptions=True)
+            failures = await asyncio.gather(serving, return_exceptions=True)
             await self._end_all()
+        for failure in failures:
+            if isinstance(failure, Exception):
+                raise failure
         return self._code
+
+    def _say(self, word: str, what: dict[str, Any]) -> None:
+        """Tells what happens; that nobody listens any more ends no server."""
+        with suppress(OSError):
+            self._report(word, what)
 
     async def _serve(self) -> None:
         """Brings all up, one after the other, and keeps them up."""
-        self._report("opening", {"data": self._settings.server.data})
+        self._say("opening", {"data": self._settings.server.data})
         async with asyncio.TaskGroup() as tending:
             tending.create_task(self._tend(self._gateway()))
             await self._ready("gateway").wait()
             if self._settings.server.runner == "spark":
-                self._report("starting", {"master": self._settings.spark.master})
+                self._say("starting", {"master": self._settings.spark.master})
                 tending.create_task(self._tend(self._pipeline()))
                 await self._ready("pipeline").wait()
-            self._report("serving", {"address": address_of(self._listening)})
+            self._say("serving", {"address": address_of(self._listening)})
 
     async def _tend(self, command: Command) -> None:
         """Keeps one process up."""
@@ -85,7 +96,8 @@ class Supervisor:
                 self._tell_state(phase="starting" if not starts else "restarting", restarts=starts)
             code = await child.ended()
             child.kill()  # what it had started
-            if not self._ready(command.name).is_set():  # it never could
+            never_could = not self._ready(command.name).is_set()
+            if never_could and (code == USAGE or starts == _FIRST_RESTARTS_MAX):
                 self._give_up(USAGE if code == USAGE else FAILURE)
                 return
             starts += 1
@@ -93,7 +105,7 @@ class Supervisor:
             why = child.problem or _cause(code)
             if command.name != "gateway":
                 self._tell_state(phase="restarting", restarts=starts, problem=why)
-            self._report("died", {"name": command.name, "why": why, "wait_s": wait_s})
+            self._say("died", {"name": command.name, "why": why, "wait_s": wait_s})
             await asyncio.sleep(wait_s)
 
     def _heard(self, name: str, line: str) -> None:
@@ -103,7 +115,7 @@ class Supervisor:
                 self._tell_state(phase="running", problem="")
 
     def _told(self, name: str) -> Callable[[str], None]:
-        return lambda line: self._report("told", {"name": name, "line": line})
+        return lambda line: self._say("told", {"name": name, "line": line})
 
     def _tell_state(self, **state: Any) -> None:
         """Tells the gateway about the pipeline."""
@@ -121,7 +133,7 @@ class Supervisor:
 
     async def _end_all(self) -> None:
         """Ends all: kindly, and then not."""
-        self._report("stopping", {})
+        self._say("stopping", {})
         children = list(self._children.values())
         for child in children:
             child.ask_to_end()

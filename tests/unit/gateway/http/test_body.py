@@ -89,6 +89,28 @@ def test_all_together_are_limited_and_room_is_given_back() -> None:
     asyncio.run(run())
 
 
+def test_bodies_of_untold_size_take_room_as_they_arrive() -> None:
+    async def run() -> None:
+        bodies = Bodies(LimitSettings(body_bytes_max=1 << 20, bodies_bytes_max=1 << 20))
+        silent = [request([b"x"]) for _ in range(10)]
+        for one in silent:
+            one._receive = asyncio.Event().wait  # type: ignore[assignment]
+        idle = [asyncio.create_task(read(bodies, one)) for one in silent]
+        await asyncio.sleep(0)
+        given = b"x" * 50_000 + b"y" * 50_000
+        assert await read(bodies, request([given], content_length="100000")) == given
+        assert await read(bodies, request([given[:50_000], given[50_000:]])) == given
+        with pytest.raises(Refused) as refused:
+            await read(bodies, request([b"x" * 400_000, b"y" * 400_000]))
+        assert refused.value.status == 503
+        for task in idle:
+            task.cancel()
+        await asyncio.gather(*idle, return_exceptions=True)
+        assert bodies._free == 1 << 20
+
+    asyncio.run(run())
+
+
 def test_content_types() -> None:
     known = (JSON, NDJSON)
     assert content_type(request([], content_type="application/json"), known) == JSON
