@@ -37,14 +37,13 @@ class LogCompaction:
             return
         start = Position({0: marks.start})
         found = compact(read_changes(self._database, 0, end), start, end)
+        if found.parts:
+            with self._database.transaction() as connection:
+                connection.execute("DELETE FROM changes WHERE version < ?", (found.end,))
+                connection.executemany(INSERT_CHANGE, map(change_row, found.parts))
+                reached("compact.before")
+            reached("compact.after")
         self._due = found.due
-        if not found.parts:
-            return
-        with self._database.transaction() as connection:
-            connection.execute("DELETE FROM changes WHERE version < ?", (found.end,))
-            connection.executemany(INSERT_CHANGE, map(change_row, found.parts))
-            reached("compact.before")
-        reached("compact.after")
 
     def _compacted_to(self) -> int:
         """Where what was compacted ends; 0 where nothing was."""

@@ -7,6 +7,8 @@ import apsw
 import pytest
 
 from tests.contract.stores import SCHEMA, Body, Place, changes, embedded_place, publications
+from tests.unit.store.embedded.test_database import SmallDisk
+from wherecast.model import StoreError
 from wherecast.pipeline.live.in_force import InForce
 from wherecast.store import compaction
 from wherecast.store.embedded.check import check_store
@@ -110,3 +112,20 @@ def test_a_file_of_the_version_before_is_taken_over(path: Path, place: Place) ->
     again.close()
     version = apsw.Connection(str(path / "log.db")).pragma("user_version")
     assert version == 2
+
+
+def test_a_full_disk_changes_nothing_and_heals(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compaction, "CHANGES_MIN", 8)
+    disk = SmallDisk()
+    place = embedded_place(path, vfs=disk.name)
+    for number in range(61):
+        place.log.change(changes(("subscribe", "air", "ana", "s", f"no2 > {number}")), at=0)
+    disk.left = 0
+    for _ in range(2):
+        with pytest.raises(StoreError, match="disk full"):
+            place.log.trim(Position())
+        assert versions(place) == list(range(61))
+    disk.left = 1 << 30
+    place.log.trim(Position())
+    assert versions(place) == [0]
+    place.close()
