@@ -193,7 +193,17 @@ def test_it_tells_how_it_is(server: Server) -> None:
     assert (status, ready["ready"], ready["pipeline"]["phase"]) == (200, True, "inline")
     status, metrics = server.call("GET", "/metrics")
     assert status == 200
-    assert b"wherecast_publications_accepted_total" in metrics
+    for name in (
+        b"publications_accepted_total",
+        b"publications_matched_total",
+        b'notifications_delivered_total{way="push"}',
+        b"notifications_acknowledged_total",
+        b"lag_publications",
+        b"lag_seconds",
+        b"subscriptions",
+        b"push_connections",
+    ):
+        assert b"\nwherecast_" + name + b" " in metrics, name
     status, stream = server.call("GET", "/v1/streams/default")
     assert status == 200
     assert stream["schema"]["attributes"]["city"] == "string"

@@ -251,6 +251,14 @@ def test_connections_of_strangers_are_refused(server: Server) -> None:
     connection.close()
 
 
+def test_what_was_refused_is_counted_by_its_cause(server: Server) -> None:
+    server.call("POST", PATH, one('{"no3": 1}'))
+    server.call("POST", PATH, b"{")
+    metrics = server.call("GET", "/metrics")[1]
+    assert b'wherecast_publications_rejected_total{cause="unknown_attribute"}' in metrics
+    assert b'wherecast_publish_requests_refused_total{cause="malformed"}' in metrics
+
+
 def test_nothing_of_this_was_logged_as_a_fault(server: Server) -> None:
     assert "Traceback" not in server.told()
 

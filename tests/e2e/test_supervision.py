@@ -76,3 +76,12 @@ def test_what_cannot_start_says_why(tmp_path: Path) -> None:
         assert (code, "is in use by process" in told) == (2, True)
     code, told = refused(tmp_path, "--port", "0", "--schema", "other.toml")
     assert (code, "another schema" in told) == (2, True)
+
+
+def test_spark_without_java_is_told(tmp_path: Path) -> None:
+    pytest.importorskip("pyspark.sql.streaming.datasource", reason="needs PySpark 4.2")
+    nowhere = str(tmp_path)
+    options = ("--port", "0", "--runner", "spark")
+    code, told = refused(tmp_path, *options, JAVA_HOME=nowhere, PATH=f"{nowhere}:/bin")
+    assert code == 2
+    assert "Java" in told

@@ -46,13 +46,13 @@ class Publishing:
 class Receiving:
     """Subscribers that acknowledge everything they are pushed.
 
-    Attributes:
-        received: notifications, and all are acknowledged up to here when `confirmed` is as many.
-        confirmed: notifications whose acknowledgement is on disk.
+    Args:
+        server: that pushes to them.
+        arrived: told the id of each publication and when it came; None where that is not timed,
+            and acknowledgements are confirmed.
     """
 
     def __init__(self, server: Measured, arrived: Callable[[str, float], None] | None) -> None:
-        self.received = self.confirmed = 0
         self._server = server
         self._arrived = arrived
         self._ended = Event()
@@ -79,7 +79,7 @@ class Receiving:
             sleep(0.002)
 
     def total(self, which: int) -> int:
-        """How many were received (0) or acknowledged (1) by all."""
+        """How many came (0), or are acknowledged (1): on disk, where that is confirmed."""
         return sum(counts[which] for counts in self._counts.values())
 
     def close(self) -> None:
@@ -92,8 +92,8 @@ class Receiving:
         from websockets.sync.client import connect
 
         counts = self._counts[name]
-        batch = "" if self._arrived else "&batch=500"
-        path = f"/v1/subscribers/{name}/push?confirm=true{batch}"
+        options = "" if self._arrived else "?batch=500&confirm=true"
+        path = f"/v1/subscribers/{name}/push{options}"
         waiting: list[int] = []
         address = f"ws://127.0.0.1:{self._server.port}{path}"
         with connect(address, compression=None, max_queue=1024) as socket:
@@ -108,9 +108,8 @@ class Receiving:
                 got = message.get("notifications") or [message]
                 counts[0] += len(got)
                 if self._arrived:
-                    now = perf_counter()
-                    for one in got:
-                        self._arrived(one["publication"]["id"], now)
+                    self._arrived(message["publication"]["id"], perf_counter())
+                    counts[1] = counts[0]
                 waiting.append(counts[0])
                 socket.send(orjson.dumps({"through": got[-1]["cursor"]}).decode())
 

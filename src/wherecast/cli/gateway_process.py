@@ -33,6 +33,7 @@ from wherecast.gateway.settings import Settings
 from wherecast.gateway.settings_sources import settings_from_json
 from wherecast.model import Schema, WherecastError
 
+_SWITCH_S = 0.001  # the event loop does not wait long for a thread that matches
 _ENDS_WITHIN_S = 12.0  # after its supervisor is gone
 
 
@@ -51,6 +52,7 @@ class _Server(uvicorn.Server):
 def main() -> int:
     """Serves until it is told to stop; the exit code."""
     _allow_connections()
+    sys.setswitchinterval(_SWITCH_S)
     given = json.loads(sys.stdin.readline())
     settings = settings_from_json(given["settings"])
     configure_logs(settings.server.log_format)

@@ -84,6 +84,8 @@ class Speaker:
         if what == "died":
             why, wait_s = known["why"], known["wait_s"]
             return [f"The {known['name']} ended: {why}. It is started again in {wait_s:g} s."]
+        if what == "failed":
+            return [f"The {known['name']} could not start: {known['why']}."]
         if what == "stopping":
             return ["Stopping …"]
         return self._greeting(known["address"])

@@ -11,6 +11,7 @@ read or written.
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import astuple
 from threading import Condition, Lock
 from time import monotonic
 
@@ -283,6 +284,12 @@ class Courier:
         with self._lock:
             self._box(name)
             return self._queues[name].figures
+
+    def totals(self) -> Figures:
+        """What all open queues have done, together."""
+        with self._lock:
+            each = [astuple(self._queues[name].figures) for name in self._boxes]
+        return Figures(*map(sum, zip(*each, strict=True))) if each else Figures(0, 0, 0, 0, 0, 0)
 
     # What queues ask for.
 

@@ -52,5 +52,8 @@ class Connections:
         finally:
             self.waiting -= 1
             if transport is not None:
-                held = transport.get_write_buffer_size()
-                self.held_most_bytes = max(self.held_most_bytes, held)
+                self.holds(transport.get_write_buffer_size())
+
+    def holds(self, held_bytes: int) -> None:
+        """Notes what a connection holds now."""
+        self.held_most_bytes = max(self.held_most_bytes, held_bytes)

@@ -6,7 +6,9 @@ from prometheus_client import CollectorRegistry, Counter
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from wherecast.gateway.http.answers import Refused, refused_of
 from wherecast.gateway.published import Published
+from wherecast.model import WherecastError
 
 Figures = Callable[[], Iterable[tuple[str, str, str, float]]]
 """Gives `gauge` or `counter`, a name, what it is, and its value now."""
@@ -31,6 +33,12 @@ class Counters:
             ["cause"],
             registry=self.registry,
         )
+        self._refused = Counter(
+            "wherecast_publish_requests_refused",
+            "Requests of publishers that were refused as a whole.",
+            ["cause"],
+            registry=self.registry,
+        )
         delivered = Counter(
             "wherecast_notifications_delivered",
             "Notifications handed to subscribers, those handed again too.",
@@ -49,9 +57,10 @@ class Counters:
                 rows.add(bad.row)
                 self._rejected.labels(bad.code).inc()
 
-    def refused(self, code: str) -> None:
-        """Counts a request that was refused as a whole."""
-        self._rejected.labels(code).inc()
+    def refused(self, error: Refused | WherecastError) -> None:
+        """Counts a request of a publisher that was refused as a whole."""
+        code = error.code if isinstance(error, Refused) else refused_of(error)[1]["code"]
+        self._refused.labels(code).inc()
 
     def watch(self, figures: Figures) -> None:
         """Has figures asked for whenever someone looks."""

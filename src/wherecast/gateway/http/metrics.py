@@ -34,6 +34,11 @@ def _figures(context: Context) -> Iterator[tuple[str, str, str, float]]:
     yield "gauge", "streams", "There are.", counts["streams"]
     yield "gauge", "subscribers", "Registered.", counts["subscribers"]
     yield "gauge", "subscriptions", "In force.", counts["subscriptions"]
+    totals = context.desk.courier.totals()
+    yield "counter", "notifications_acknowledged", "Of open queues.", totals.acknowledged
+    yield "counter", "notifications_lost", "Passed a limit, or damaged.", totals.lost
+    yield "gauge", "notifications_held", "In memory, not acknowledged.", totals.queued
+    yield "gauge", "notifications_in_flight", "Pushed, not acknowledged.", totals.in_flight
     connections = context.connections
     yield "gauge", "push_connections", "Open now.", len(connections)
     yield "counter", "push_stalled", "Closed since they took nothing.", connections.stalled

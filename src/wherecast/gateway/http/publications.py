@@ -15,7 +15,7 @@ from wherecast.gateway.http.context import Context
 from wherecast.gateway.http.known import stream_schema
 from wherecast.gateway.intake import Prepared
 from wherecast.gateway.published import Published
-from wherecast.model import Limits, PublicationError
+from wherecast.model import Limits, WherecastError
 
 _TYPES = (JSON, NDJSON, ARROW)
 _ERRORS_MAX = 10_000  # in one answer: one for each publication that a body may have
@@ -40,23 +40,19 @@ def router(context: Context) -> APIRouter:
 
         The answer comes when all that is accepted is on disk. Each that is refused has its errors.
         """
-        kind = content_type(request, _TYPES)
-        async with context.bodies.read(request) as body:
-            done, response = await context.threads.write(_publish, stream, kind, body)
+        try:
+            kind = content_type(request, _TYPES)
+            async with context.bodies.read(request) as body:
+                done, response = await context.threads.write(_publish, stream, kind, body)
+        except (Refused, WherecastError) as error:
+            context.counters.refused(error)
+            raise
         if done.accepted:
             context.appended.tell()
         return response
 
     def _publish(stream: str, kind: str, body: bytes) -> tuple[Published, Response]:
-        try:
-            prepared = _prepared(stream, kind, body)
-        except Refused as error:
-            context.counters.refused(error.code)
-            raise
-        except PublicationError as error:
-            context.counters.refused(error.problems[0].code)
-            raise
-        done = context.desk.accept(prepared)
+        done = context.desk.accept(_prepared(stream, kind, body))
         context.counters.published(done)
         return done, answered(done)
 

@@ -118,7 +118,7 @@ class _Push:
                     if not await self._sent(message):
                         self._context.connections.stalled += 1
                         return STALLED
-                if not messages:
+                if not self._handed:  # what comes after it was asked wakes it
                     await woken.wait()
 
     def _messages(self) -> list[str] | None:
@@ -138,6 +138,10 @@ class _Push:
 
     async def _sent(self, message: str) -> bool:
         """Whether a message went out in time."""
+        if self._transport is not None and not self._transport.get_write_buffer_size():
+            await self._websocket.send_text(message)  # it does not wait
+            self._context.connections.holds(self._transport.get_write_buffer_size())
+            return True
         try:
             with self._context.connections.sending(self._transport):
                 async with asyncio.timeout(self._stall_s):

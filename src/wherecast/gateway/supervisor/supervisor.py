@@ -98,6 +98,8 @@ class Supervisor:
             child.kill()  # what it had started
             never_could = not self._ready(command.name).is_set()
             if never_could and (code == USAGE or starts == _FIRST_RESTARTS_MAX):
+                if not child.problem:
+                    self._say("failed", {"name": command.name, "why": _cause(code)})
                 self._give_up(USAGE if code == USAGE else FAILURE)
                 return
             starts += 1
