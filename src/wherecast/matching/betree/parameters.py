@@ -22,8 +22,8 @@ class TreeParameters:
         sample: one publication in so many counts for Loss, where alpha is above 0.
     """
 
-    leaf_max: int = 16
-    leaf_min: int = 4
+    leaf_max: int = 8
+    leaf_min: int = 2
     depth_max: int = 16
     alpha: float = 0.0
     beta: float = 0.5
