@@ -20,7 +20,7 @@ from tests.spark.services import send, session_members, until
 
 SCHEMA = '[attributes]\ncount = "int"\nno2 = "float"\ncity = "string"\n'
 # The verdict reads the whole log, so nothing of it is removed.
-KEPT = {"WHERECAST__RETENTION__EVERY": "1d"}
+KEPT = {"WHERECAST__RETENTION__EVERY": "1d", "WHERECAST__SERVER__RESTART_WAIT_MAX": "500ms"}
 
 
 def victims(server: Server, target: str) -> list[int]:

@@ -20,6 +20,7 @@ class ServerSettings:
             an open one.
         log_format: of the lines on standard error.
         stop: how long requests may take to end when the server does.
+        restart_wait_max: before a process that died again and again is started again.
     """
 
     host: str = "127.0.0.1"
@@ -29,6 +30,7 @@ class ServerSettings:
     schema: str = ""
     log_format: Literal["text", "json"] = "text"
     stop: timedelta = timedelta(seconds=5)
+    restart_wait_max: timedelta = timedelta(seconds=30)
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,7 +84,8 @@ class Supervisor:
 
     async def _tend(self, command: Command) -> None:
         """Keeps one process up."""
-        backoff, starts = Backoff(), 0
+        backoff = Backoff(self._settings.server.restart_wait_max.total_seconds())
+        starts = 0
         while True:
             child = await Child.start(
                 command, lambda line: self._heard(command.name, line), self._told(command.name)
