@@ -111,13 +111,23 @@ class Store:
         self, table: PredicateTable, plain: Predicates, slots: npt.NDArray[np.int32]
     ) -> tuple[Ints, Ints]:
         """How many sides the box of each filter has, -1 where it is empty; and the sides."""
-        boxed = on_steps(table, with_boxes(table, plain) if self._circles else plain)
-        domains = self.slots.domains()
+        boxed = with_boxes(table, plain) if self._circles else plain
+        sizes, sides = self._hulls(table, boxed, slots)
+        if boxed is not plain:  # off the globe, a filter may hold whose circles have no box
+            certain, _ = self._hulls(table, plain, slots)
+            sizes[(sizes < 0) & (certain >= 0)] = 0
+        return sizes, sides
+
+    def _hulls(
+        self, table: PredicateTable, given: Predicates, slots: npt.NDArray[np.int32]
+    ) -> tuple[Ints, Ints]:
+        """The same for predicates with or without the boxes of circles."""
+        stepped, domains = on_steps(table, given), self.slots.domains()
         sizes = np.zeros(len(table), np.int64)
-        sides = np.empty((len(boxed.slots) + 1, B_WORDS), np.int64)
+        sides = np.empty((len(stepped.slots) + 1, B_WORDS), np.int64)
         used = boxes(
-            table.conjunction_offsets, boxed.offsets, slots[boxed.slots], boxed.kinds, boxed.lows,
-            boxed.highs, boxed.keys, domains.least, domains.most, sizes, sides,
+            table.conjunction_offsets, stepped.offsets, slots[stepped.slots], stepped.kinds,
+            stepped.lows, stepped.highs, stepped.keys, domains.least, domains.most, sizes, sides,
         )  # fmt: skip
         return sizes, sides[:used]
 

@@ -12,6 +12,8 @@ ROWS: list[dict[str, Any]] = [
     {"s": "abc", "a": 5.0, "b": 5, "lat": 45.0, "lon": 15.0},
     {"s": "b", "a": 7.5, "b": 7, "lat": 45.5, "lon": 15.0},
     {"s": "", "lat": 95.0, "lon": 195.0},
+    {"lat": 0.0, "lon": 1.0000000000000002e300},
+    {"lat": 0.0, "lon": -450.0},
     {"a": 1.0, "lat": 89.9999, "lon": -179.9},
     {},
 ]
@@ -19,7 +21,8 @@ TEXTS = [
     "s LIKE 'a%'", "s >= 'abc' AND s < 'c'", "s > 'abc'", "lower(s) = 'b'", "s NOT LIKE '%b%'",
     "b < a", "a <> b", "geo_distance(lat, lon, 45.0, 15.0) < 1000",
     "geo_distance(lat, lon, 45.0, 15.0) > 50000", "geo_distance(lat, lon, 90.0, 0.0) < 100",
-    "geo_distance(lat, lon, 85.0, 15.0) < 1", "s LIKE 'a%' OR b = 7", "s LIKE 'a%' OR s LIKE '%c'",
+    "geo_distance(lat, lon, 85.0, 15.0) < 1", "geo_distance(lon, lon, 0, -90.0) < 1e6",
+    "s LIKE 'a%' OR b = 7", "s LIKE 'a%' OR s LIKE '%c'",
 ]  # fmt: skip
 
 
