@@ -34,6 +34,7 @@ from wherecast.gateway.settings_sources import settings_from_json
 from wherecast.model import Schema, WherecastError
 
 _SWITCH_S = 0.001  # the event loop does not wait long for a thread that matches
+_IDLE_S = 75  # a publisher that pauses keeps its connection
 _ENDS_WITHIN_S = 12.0  # after its supervisor is gone
 
 
@@ -126,6 +127,7 @@ def _config(context: Context, settings: Settings) -> uvicorn.Config:
         access_log=False,
         lifespan="off",
         server_header=False,
+        timeout_keep_alive=_IDLE_S,
         timeout_graceful_shutdown=int(settings.server.stop.total_seconds()) or 1,
         ws=OpenSocket,
         proxy_headers=False,
