@@ -1,12 +1,14 @@
 """Many subscriptions of a subscriber at once: read as columns, each with its verdict."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from wherecast.gateway.changes import Change, changes_of
 from wherecast.gateway.registrar import Registrar, Verdict
-from wherecast.language import read_filters
+from wherecast.language import Filter, read_filters
 from wherecast.model import ConfigError, FilterError, Subscription
 from wherecast.model.values import is_text
 
@@ -23,11 +25,13 @@ class Wanted:
     Attributes:
         given: the subscriptions; None stands where something else was.
         problems: what is wrong, by place.
+        warnings: what is odd about filters, by place, once they were read.
         ids: what each calls itself.
     """
 
     given: list[Subscription | None] = field(default_factory=list)
     problems: dict[int, Told] = field(default_factory=dict)
+    warnings: dict[int, tuple[str, ...]] = field(default_factory=dict)
     ids: list[str | None] = field(default_factory=list)
 
     def add(self, one: Subscription) -> None:
@@ -44,7 +48,12 @@ class Wanted:
 
 
 def put_all(
-    registrar: Registrar, subscriber: str, wanted: Wanted, replace: bool, now: int
+    registrar: Registrar,
+    subscriber: str,
+    wanted: Wanted,
+    replace: bool,
+    now: int,
+    is_strict: bool = False,
 ) -> dict[str, Any]:
     """Adds or replaces subscriptions, but for the bad ones; what became of each.
 
@@ -55,11 +64,12 @@ def put_all(
         replace: whether those that are not among the wanted ones end. Then all is one step, and
             nothing changes where one of the wanted ones is bad.
         now: the time.
+        is_strict: whether a filter that can never match is a bad one.
 
     Raises:
         ConfigError: the subscriber is not registered, or would have too many.
     """
-    problems = wanted.problems | _bad(registrar, wanted)
+    problems = wanted.problems | _bad(registrar, wanted, is_strict)
     if replace and problems:
         return _answer(wanted, problems, {}, 0, was_refused=True)
     good = [(place, one) for place, one in enumerate(wanted.given) if one and place not in problems]
@@ -89,7 +99,7 @@ def _verdict(one: Subscription, before: tuple[str, str] | None) -> Verdict:
     return "unchanged" if before == (one.stream, one.filter) else "changed"
 
 
-def _bad(registrar: Registrar, wanted: Wanted) -> dict[int, Told]:
+def _bad(registrar: Registrar, wanted: Wanted, is_strict: bool) -> dict[int, Told]:
     """What is wrong with filters and streams, and with ids that come twice, by place."""
     problems: dict[int, Told] = {}
     seen: set[str] = set()
@@ -103,21 +113,29 @@ def _bad(registrar: Registrar, wanted: Wanted) -> dict[int, Told]:
             seen.add(one.id)
             by_stream.setdefault(one.stream, []).append(place)
     for stream, places in by_stream.items():
-        problems |= _bad_filters(registrar, stream, places, wanted.given)
+        problems |= _bad_filters(registrar, stream, places, wanted)
+    if is_strict:
+        for place, (warning, *_) in wanted.warnings.items():
+            problems[place] = {"code": "never_matches", "message": warning}
     return problems
 
 
 def _bad_filters(
-    registrar: Registrar, stream: str, places: list[int], given: Sequence[Subscription | None]
+    registrar: Registrar, stream: str, places: list[int], wanted: Wanted
 ) -> dict[int, Told]:
+    """What is wrong with filters of a stream, by place; what is odd about others is noted."""
     try:
         schema = registrar.schema(stream)
     except ConfigError as error:
         told = {"code": "unknown_stream", "message": str(error)}
         return dict.fromkeys(places, told)
-    texts = [one.filter for one in map(given.__getitem__, places) if one is not None]
-    rejected = read_filters(texts, schema).rejected
-    return {places[number]: _told(error) for number, error in rejected}
+    texts = [one.filter for one in map(wanted.given.__getitem__, places) if one is not None]
+    read = read_filters(texts, schema)
+    problems = {places[number]: _told(error) for number, error in read.rejected}
+    for number in np.flatnonzero(np.diff(read.conjunction_offsets) == 0).tolist():
+        if places[number] not in problems:
+            wanted.warnings[places[number]] = Filter(texts[number], schema).warnings
+    return problems
 
 
 def _told(error: FilterError) -> Told:
@@ -143,6 +161,7 @@ def _answer(
         elif was_refused:
             each.append({"id": id, "verdict": "left_alone"})
         else:
-            each.append({"id": id, "verdict": verdicts[place]})
+            odd = {"warnings": wanted.warnings[place]} if place in wanted.warnings else {}
+            each.append({"id": id, "verdict": verdicts[place], **odd})
             counts[verdicts[place]] += 1
     return {**counts, "removed": removed, "verdicts": each}

@@ -59,3 +59,14 @@ def test_a_set_is_replaced_whole_or_not_at_all() -> None:
     done = put_all(made, "ana", wanted(("b", "n > 1"), ("c", "n > 1")), True, 0)
     assert (done["created"], done["unchanged"], done["removed"]) == (1, 1, 1)
     assert made.standing("ana").keys() == {"b", "c"}
+
+
+def test_what_can_never_match_is_told_or_refused() -> None:
+    made = registrar()
+    given = (("a", "n > 5 AND n < 3"), ("b", "n > 1"))
+    loose = put_all(made, "ana", wanted(*given), False, 0)["verdicts"]
+    assert "can never match" in loose[0]["warnings"][0]
+    assert "warnings" not in loose[1]
+    strict = put_all(made, "ana", wanted(*given), False, 0, is_strict=True)["verdicts"]
+    assert strict[0]["error"]["code"] == "never_matches"
+    assert strict[1]["verdict"] == "unchanged"

@@ -143,6 +143,7 @@ class Verdict(Shape):
     id: str | None
     verdict: Literal["created", "changed", "unchanged", "rejected", "left_alone"]
     error: Problem | None = None
+    warnings: list[str] | None = Field(None, description="That it can never match, say.")
 
 
 class Verdicts(Shape):

@@ -125,7 +125,8 @@ def router(context: Context) -> APIRouter:
                 wanted.add(_subscription(name, string_of(one, "id"), one))
             except Refused as error:
                 wanted.refuse({"code": error.code, "message": error.message}, given)
-        return put_all(desk.registrar, name, wanted, replace, now_us())
+        is_strict = context.settings.limits.strict_filters
+        return put_all(desk.registrar, name, wanted, replace, now_us(), is_strict)
 
     return routes
 
