@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from wherecast.language.vectors import array_of, values_of
+from wherecast.language.vectors import array_of, texts_of, values_of
 from wherecast.model import Schema
 from wherecast.store.records import CHANGE_KINDS, CHANGES, NO_CHANGES, ChangeEntry, ChangeKind
 
@@ -14,7 +14,8 @@ Row = tuple[ChangeKind, str, str, str, str]
 """A change: its kind, stream, subscriber, id and text."""
 
 _STORED = pa.schema([("kind", pa.int8()), *list(CHANGES)[1:]])  # a dictionary is not serialized
-_KINDS = pa.array(CHANGE_KINDS)
+# Not from a tuple: for that pyarrow imports pandas, where it is installed.
+_KINDS = texts_of(CHANGE_KINDS).cast(pa.string())
 _CODES = {kind: code for code, kind in enumerate(CHANGE_KINDS)}  # stored: new kinds come last
 
 
