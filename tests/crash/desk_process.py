@@ -30,11 +30,11 @@ from tests.crash.world import (
 )
 from wherecast.client.desk import Desk
 from wherecast.client.publisher import Publisher
-from wherecast.client.pump import now_us
 from wherecast.client.subscriber import Notification, Subscriber
 from wherecast.gateway.retention import Retention
 from wherecast.model import Publication, StoreError
 from wherecast.store import compaction
+from wherecast.store.clock import now_us
 from wherecast.store.embedded.store import EmbeddedStore
 
 # Where this process matches, what everyone has acknowledged goes soon, after it was written to the

@@ -1,15 +1,13 @@
 """`wherecast bench broker`: publishing, delivering and keeping, in process and beside Spark."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from wherecast.bench import broker_latency, broker_publish, broker_segments
 from wherecast.bench.broker_load import Load
+from wherecast.bench.choice import Case, rows_of
 from wherecast.bench.progress import Doing, Row, View
-from wherecast.model import ConfigError
-from wherecast.model.names import did_you_mean
 
 TITLE = "A broker: publications accepted, delivered and kept"
 VIEWS = (
@@ -28,8 +26,6 @@ VIEWS = (
     }),
 )  # fmt: skip
 
-Case = Callable[[int | None, int, Path], Iterator[Row | Doing]]
-
 
 def rows(size: int | None, seed: int, only: str | None = None) -> Iterator[Row | Doing]:
     """A row per case; one that delivered something else than an index finds ends the run.
@@ -42,13 +38,7 @@ def rows(size: int | None, seed: int, only: str | None = None) -> Iterator[Row |
     Raises:
         WrongResult: something was lost, or delivered that does not match.
     """
-    if only is not None and only not in CASES:
-        hint = did_you_mean(only, CASES) or f"there are {', '.join(CASES)}"
-        raise ConfigError(f"unknown case {only}; {hint}")
-    for name, case in CASES.items():
-        if only in (None, name):
-            with TemporaryDirectory(prefix="wherecast-bench-") as home:
-                yield from case(size, seed, Path(home))
+    yield from rows_of(CASES, only, size, seed)
 
 
 def _publish(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:

@@ -7,6 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from wherecast.bench import matching_engines as engines
+from wherecast.bench.choice import check_choice
 from wherecast.bench.matching_cases import (
     SAMPLE,
     SCALE,
@@ -21,8 +22,6 @@ from wherecast.bench.matching_peers import PEERS
 from wherecast.bench.matching_start import START, starts
 from wherecast.bench.matching_updates import BULK, SINGLES, updates
 from wherecast.bench.progress import Doing, Row, View
-from wherecast.model import ConfigError
-from wherecast.model.names import did_you_mean
 from wherecast.workloads import WORKLOADS
 
 TITLE = "Matching: from a record batch to matches, one core; peers side by side"
@@ -63,10 +62,7 @@ def rows(size: int | None, seed: int, only: str | None = None) -> Iterator[Row |
     Raises:
         WrongResult: two engines disagree.
     """
-    known = (*WORKLOADS, SCALE, START)
-    if only is not None and only not in known:
-        hint = did_you_mean(only, known) or f"there are {', '.join(known)}"
-        raise ConfigError(f"unknown workload {only}; {hint}")
+    check_choice("workload", only, (*WORKLOADS, SCALE, START))
     pa.set_cpu_count(1)
     if only in (None, START):
         yield Doing("starting two processes, the first without compiled code")

@@ -1,22 +1,20 @@
 """`wherecast bench server`: what a server accepts, matches and delivers, over its own sockets."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from time import perf_counter, process_time, sleep
 
 import numpy as np
 
 from wherecast.bench import server_subscriptions
 from wherecast.bench.broker import draw as draw_bars
+from wherecast.bench.choice import Case, rows_of
 from wherecast.bench.progress import Doing, Row, View
 from wherecast.bench.server_clients import Publishing, receiving, subscribe_all
 from wherecast.bench.server_cpu import cpu_columns
 from wherecast.bench.server_load import SCHEMA, ServerLoad
 from wherecast.bench.server_process import Measured, measured_server
-from wherecast.model import ConfigError
-from wherecast.model.names import did_you_mean
 
 TITLE = "A server: publications accepted over HTTP, matched, pushed and acknowledged"
 VIEWS = (
@@ -50,8 +48,6 @@ _LATENCIES = 10_000
 _TARGETS_S = {"accept": 20_000, "inline": 12_000, "spark": 8_000}
 _TARGETS_MS = {"inline": (15.0, 60.0), "spark": (400.0, 2_000.0)}
 
-Case = Callable[[int | None, int, Path], Iterator[Row | Doing]]
-
 
 def rows(size: int | None, seed: int, only: str | None = None) -> Iterator[Row | Doing]:
     """A row per case; one in which something was lost ends the run.
@@ -64,13 +60,7 @@ def rows(size: int | None, seed: int, only: str | None = None) -> Iterator[Row |
     Raises:
         WrongResult: something was lost, or came twice.
     """
-    if only is not None and only not in CASES:
-        hint = did_you_mean(only, CASES) or f"there are {', '.join(CASES)}"
-        raise ConfigError(f"unknown case {only}; {hint}")
-    for name, case in CASES.items():
-        if only in (None, name):
-            with TemporaryDirectory(prefix="wherecast-bench-") as home:
-                yield from case(size, seed, Path(home))
+    yield from rows_of(CASES, only, size, seed)
 
 
 def _accept(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:

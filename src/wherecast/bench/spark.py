@@ -6,10 +6,9 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from wherecast.bench import spark_engines as engines
+from wherecast.bench.choice import check_choice
 from wherecast.bench.progress import Doing, Row, View
 from wherecast.bench.spark_cases import NAMES, SCALE, Case, cases
-from wherecast.model import ConfigError
-from wherecast.model.names import did_you_mean
 from wherecast.pipeline.session import spark_session
 
 if TYPE_CHECKING:
@@ -51,9 +50,7 @@ def rows(size: int | None, seed: int, only: str | None = None) -> Iterator[Row |
     Raises:
         WrongResult: two results differ.
     """
-    if only is not None and only not in NAMES:
-        hint = did_you_mean(only, NAMES) or f"there are {', '.join(NAMES)}"
-        raise ConfigError(f"unknown workload {only}; {hint}")
+    check_choice("workload", only, NAMES)
     for case in cases(size, only):
         yield Doing(f"{_about(case)}: starting Spark")
         with (

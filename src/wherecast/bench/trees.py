@@ -6,6 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from wherecast.bench.choice import check_choice
 from wherecast.bench.matching_cases import batch_of, filters_of
 from wherecast.bench.matching_engines import WrongResult
 from wherecast.bench.matching_updates import BULK, SINGLES, updates
@@ -14,8 +15,6 @@ from wherecast.bench.trees_cases import CASES, Case, cases
 from wherecast.bench.trees_changes import tree_changes
 from wherecast.bench.trees_engines import Measured, measured
 from wherecast.bench.trees_published import compared
-from wherecast.model import ConfigError
-from wherecast.model.names import did_you_mean
 
 TITLE = "Trees: publications matched and filters changed, by kind of index"
 _COLOURS = {"betree": "#4477aa", "forest": "#228833", "columnar": "#ccbb44", "scan": "#999999"}
@@ -51,10 +50,7 @@ def rows(size: int | None, seed: int, only: str | None = None) -> Iterator[Row |
     Raises:
         WrongResult: two kinds of index disagree.
     """
-    known = [case.what for case in CASES]
-    if only is not None and only not in known:
-        hint = did_you_mean(only, known) or f"there are {', '.join(known)}"
-        raise ConfigError(f"unknown workload {only}; {hint}")
+    check_choice("workload", only, [case.what for case in CASES])
     pa.set_cpu_count(1)
     every: list[Row] = []
     for case in cases(size, only):

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from wherecast.client.desk import Desk, open_store
 from wherecast.client.publisher import Publisher
-from wherecast.client.pump import now_us
 from wherecast.client.subscriber import Subscriber
 from wherecast.model import Schema
+from wherecast.store.clock import now_us
 from wherecast.store.records import DeadLetter
 
 

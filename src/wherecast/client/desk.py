@@ -10,7 +10,7 @@ from threading import Lock
 
 import numpy as np
 
-from wherecast.client.pump import Pump, now_us
+from wherecast.client.pump import Pump
 from wherecast.gateway.courier import Courier
 from wherecast.gateway.follower import Follower
 from wherecast.gateway.intake import Prepared, prepare
@@ -22,6 +22,7 @@ from wherecast.model import ConfigError, Publication, Schema, StoreError
 from wherecast.model.values import describe
 from wherecast.pipeline.live.mend import mend
 from wherecast.pipeline.live.poison import culprits
+from wherecast.store.clock import now_us
 from wherecast.store.contracts import DamagedSegment, Store
 from wherecast.store.publication_ids import generated_id
 from wherecast.store.records import Publications, Receipt

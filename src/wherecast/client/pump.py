@@ -12,17 +12,13 @@ from wherecast.model import StoreError, WherecastError
 from wherecast.pipeline.live.inline import FindPoison, InlinePipeline
 from wherecast.pipeline.live.mend import mend
 from wherecast.pipeline.live.trimming import trim_segments
+from wherecast.store.clock import now_us
 from wherecast.store.contracts import DamagedSegment, Store
 
 _RETRY_S = 0.2  # after a full disk, say
 _READ_TRIES = 10
 _MERGE_EVERY = 8  # batches
 _IDLE_S = 0.05  # without work, before segments are merged: whoever took the last ones goes first
-
-
-def now_us() -> int:
-    """The time, in microseconds since 1970."""
-    return time.time_ns() // 1000
 
 
 class Pump:

@@ -7,7 +7,6 @@ from itertools import count
 from math import isnan
 
 from wherecast.client.desk import Desk
-from wherecast.client.pump import now_us
 from wherecast.delivery import Notification as Handed
 from wherecast.delivery import decode_cursor, encode_cursor
 from wherecast.gateway.registrar import DEFAULT_STREAM, new_id
@@ -20,6 +19,7 @@ from wherecast.model import (
     Subscription,
 )
 from wherecast.model.values import describe
+from wherecast.store.clock import now_us
 
 _connections = count(1)
 _TIMEOUT_MAX_S = 1e9  # threads cannot wait for ever

@@ -4,11 +4,12 @@ Concurrency: `start`, `wake`, `stop` and `check` from any thread.
 """
 
 from threading import Event, Thread
-from time import monotonic, time_ns
+from time import monotonic
 
 from wherecast.gateway.courier import Courier
 from wherecast.gateway.retention import DEFAULT_RETENTION, Retention, enforce
 from wherecast.model import ConflictError, StoreError, WherecastError
+from wherecast.store.clock import now_us
 from wherecast.store.contracts import DamagedSegment, Store
 
 _LOOK_S = 0.5  # how soon it sees that it is to stop
@@ -78,7 +79,7 @@ class Follower:
                 sequence = reached
             if monotonic() >= self._trim_at:
                 self._trim_at = monotonic() + self._retention.every_s
-                enforce(self._store, self._courier.trim, self._retention, time_ns() // 1000)
+                enforce(self._store, self._courier.trim, self._retention, now_us())
                 self._courier.release_idle()
             self.problem = None
         except DamagedSegment as damage:

@@ -1,7 +1,6 @@
 """`/healthz`: the process answers. `/readyz`: publications are stored and matched."""
 
 from dataclasses import dataclass
-from time import time_ns
 from typing import Any
 
 from fastapi import APIRouter
@@ -11,6 +10,7 @@ from wherecast.gateway.http import shapes
 from wherecast.gateway.http.answers import answer
 from wherecast.gateway.http.context import Context
 from wherecast.model import WherecastError
+from wherecast.store.clock import now_us
 from wherecast.store.contracts import Store
 
 
@@ -35,7 +35,7 @@ def lag_of(store: Store) -> Lag:
         return Lag(0, 0.0)
     for partition, end in ends.items():
         for entry in store.log.read(partition, done[partition], min(done[partition] + 1, end)):
-            return Lag(waiting, max(0.0, (time_ns() // 1000 - entry.accepted_at) / 1e6))
+            return Lag(waiting, max(0.0, (now_us() - entry.accepted_at) / 1e6))
     return Lag(waiting, 0.0)
 
 

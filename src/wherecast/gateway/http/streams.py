@@ -11,9 +11,9 @@ from wherecast.gateway.http.body import JSON, content_type
 from wherecast.gateway.http.context import Context
 from wherecast.gateway.http.documents import object_of
 from wherecast.gateway.http.known import name_of, stream_schema
-from wherecast.gateway.times import now_us
 from wherecast.model import ConfigError, Schema, SchemaError
 from wherecast.model.values import describe
+from wherecast.store.clock import now_us
 from wherecast.store.position import Position
 
 

@@ -15,10 +15,10 @@ from wherecast.gateway.http.documents import checked_object, object_of, string_o
 from wherecast.gateway.http.known import name_of, open_queue, stream_schema
 from wherecast.gateway.http.subscribers import After, Limit
 from wherecast.gateway.registrar import DEFAULT_STREAM, Subscribed
-from wherecast.gateway.times import now_us
 from wherecast.language import Filter
 from wherecast.model import Subscription
 from wherecast.model.times import format_time, time_micros
+from wherecast.store.clock import now_us
 
 _KEYS = ("filter", "stream", "valid_for")
 _BULK_KEYS = ("id", *_KEYS)
@@ -28,6 +28,13 @@ _PATH = "/v1/subscribers/{name}/subscriptions"
 def router(context: Context) -> APIRouter:
     """The paths of subscriptions."""
     routes = APIRouter(tags=["subscriptions"])
+    _add_many(routes, context)
+    _add_one(routes, context)
+    return routes
+
+
+def _add_many(routes: APIRouter, context: Context) -> None:
+    """The paths of all subscriptions of a subscriber."""
     desk, threads = context.desk, context.threads
 
     @routes.get(_PATH, response_model=shapes.Subscriptions, responses=shapes.answers(404, 422, 503))
@@ -57,6 +64,26 @@ def router(context: Context) -> APIRouter:
         content_type(request, (NDJSON,))
         async with context.bodies.read(request) as body:
             return answer(await threads.write(_put_all, name, body, replace))
+
+    def _put_all(name: str, body: bytes, replace: bool) -> dict[str, Any]:
+        open_queue(desk, name)
+        if not body.strip():
+            text = "the body is empty; it needs a subscription per line"
+            raise Refused(400, "malformed", text)
+        wanted = Wanted()
+        for given in read_ndjson(body):
+            try:
+                one = checked_object(given, _BULK_KEYS, ("id", "filter"))
+                wanted.add(_subscription(name, string_of(one, "id"), one))
+            except Refused as error:
+                wanted.refuse({"code": error.code, "message": error.message}, given)
+        is_strict = context.settings.limits.strict_filters
+        return put_all(desk.registrar, name, wanted, replace, now_us(), is_strict)
+
+
+def _add_one(routes: APIRouter, context: Context) -> None:
+    """The paths of one subscription."""
+    desk, threads = context.desk, context.threads
 
     @routes.put(
         _PATH + "/{id:path}",
@@ -112,23 +139,6 @@ def router(context: Context) -> APIRouter:
         if context.settings.limits.strict_filters:
             _refuse_warnings(Filter(wanted.filter, schema))
         return _put_answer(wanted, desk.registrar.subscribe(wanted, now_us()))
-
-    def _put_all(name: str, body: bytes, replace: bool) -> dict[str, Any]:
-        open_queue(desk, name)
-        if not body.strip():
-            text = "the body is empty; it needs a subscription per line"
-            raise Refused(400, "malformed", text)
-        wanted = Wanted()
-        for given in read_ndjson(body):
-            try:
-                one = checked_object(given, _BULK_KEYS, ("id", "filter"))
-                wanted.add(_subscription(name, string_of(one, "id"), one))
-            except Refused as error:
-                wanted.refuse({"code": error.code, "message": error.message}, given)
-        is_strict = context.settings.limits.strict_filters
-        return put_all(desk.registrar, name, wanted, replace, now_us(), is_strict)
-
-    return routes
 
 
 def _subscription(name: str, id: str, given: dict[str, Any]) -> Subscription:

@@ -7,7 +7,6 @@ Where it dies, the piece it was at is cut into smaller ones for the next process
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import wherecast
 from wherecast.model import ConfigError, StoreError
 from wherecast.pipeline.live.in_force import InForce
 from wherecast.pipeline.live.stage import Range, match_range
+from wherecast.store.clock import now_us
 from wherecast.store.embedded.store import EmbeddedStore
 
 _CUT = 16  # pieces of a piece
@@ -78,7 +78,7 @@ def match_pieces(path: Path, range_: Range, changes: int, size: int) -> Iterator
         end = min(first + size, range_.end)
         piece = Range(range_.partition, first, end)
         entries = store.log.read(piece.partition, first, end)
-        match_range(piece, entries, known, time.time_ns() // 1000)
+        match_range(piece, entries, known, now_us())
         yield end
 
 

@@ -26,6 +26,7 @@ from wherecast.pipeline.live.spark_stage import RESULT_DDL, LiveStage, segment_o
 from wherecast.pipeline.live.times import last_time
 from wherecast.pipeline.live.trimming import trim_segments
 from wherecast.pipeline.session import SparkFailed, gist
+from wherecast.store.clock import now_us
 from wherecast.store.contracts import DamagedSegment
 from wherecast.store.embedded.store import EmbeddedStore
 from wherecast.store.position import Position
@@ -183,7 +184,7 @@ class LivePipeline:
     def _mended(self, damage: DamagedSegment) -> int:
         """Makes damaged notifications again; how many ranges that were."""
         try:
-            mend(self.store, damage.first, damage.end, time.time_ns() // 1000)
+            mend(self.store, damage.first, damage.end, now_us())
         except (StoreError, ConflictError):  # it is tried again
             return 0
         return 1
@@ -196,7 +197,7 @@ class LivePipeline:
             if not rows:
                 return
             batches = self.store.batches
-            self._at = max(self._at, time.time_ns() // 1000)
+            self._at = max(self._at, now_us())
             batch = batch_of(rows, batches.progress().position, self._at)
             try:
                 progress = batches.commit(batch, self._epoch)

@@ -4,7 +4,6 @@ A worker keeps the subscriptions in force between tasks and batches, and reads o
 are new to it.
 """
 
-import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -15,6 +14,7 @@ import pyarrow as pa
 from wherecast.pipeline.live.in_force import InForce
 from wherecast.pipeline.live.keeper import Keeper
 from wherecast.pipeline.live.stage import Matched, Range, match_range
+from wherecast.store.clock import now_us
 from wherecast.store.embedded.store import EmbeddedStore
 from wherecast.store.position import Position
 from wherecast.store.records import SEGMENT, DeadLetter, Entry, Segment
@@ -62,7 +62,7 @@ class LiveStage:
         covered = Range(last.partition, max(first, entries[0].first), 0)
         covered = Range(last.partition, covered.first, min(end, last.first + last.count))
         known = _subscriptions(self.path, Position.from_json(start), changes)
-        at = time.time_ns() // 1000
+        at = now_us()
         return _row(match_range(covered, entries, known, at, self.poison), changes)
 
 

@@ -1,4 +1,4 @@
-"""The clock of those who accept."""
+"""The clock of those who write to a store."""
 
 from time import time_ns
 

@@ -1,0 +1,38 @@
+"""Which cases of an experiment are run."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from wherecast.bench.progress import Doing, Row
+from wherecast.model import ConfigError
+from wherecast.model.names import did_you_mean
+
+Case = Callable[[int | None, int, Path], Iterator[Row | Doing]]
+"""Takes the size, the seed and a directory of its own."""
+
+
+def check_choice(noun: str, only: str | None, known: Collection[str]) -> None:
+    """Refuses a choice that there is not.
+
+    Raises:
+        ConfigError: it names the nearest one, or those there are.
+    """
+    if only is not None and only not in known:
+        hint = did_you_mean(only, known) or f"there are {', '.join(known)}"
+        raise ConfigError(f"unknown {noun} {only}; {hint}")
+
+
+def rows_of(
+    cases: Mapping[str, Case], only: str | None, size: int | None, seed: int
+) -> Iterator[Row | Doing]:
+    """The rows of one case, or of all, each in a directory that goes with it.
+
+    Raises:
+        ConfigError: there is no such case.
+    """
+    check_choice("case", only, cases)
+    for name, case in cases.items():
+        if only in (None, name):
+            with TemporaryDirectory(prefix="wherecast-bench-") as home:
+                yield from case(size, seed, Path(home))
