@@ -6,9 +6,20 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 
-from tests.property.strategies import EVERYTHING, columns, fill, make_schema, make_template
+from tests.property.strategies import (
+    EVERYTHING,
+    RANDOMS,
+    columns,
+    fill,
+    make_conjunction,
+    make_schema,
+    make_template,
+)
 from wherecast.language import Filter, PredicateTable, read, read_filters
+from wherecast.language.constraint import Constraint
+from wherecast.language.keys import RANGES
 from wherecast.language.normal import Conjunction
+from wherecast.language.plain import PlainFilter, PlainReader
 from wherecast.model import Attribute, FilterError, Schema
 
 BAD_TOO = replace(EVERYTHING, bad=True)
@@ -108,3 +119,55 @@ def test_a_thousand_filters_of_many_shapes() -> None:
     templates = [make_template(rng, schema) for _ in range(40)]
     texts = [fill(rng, rng.choice(templates)) for _ in range(1000)]
     assert_both_ways_agree(schema, texts)
+
+
+def said(plain: PlainFilter) -> tuple[Conjunction, ...]:
+    """The conjunction that a plain filter is, as the parser gives it."""
+    constraints, strings = [], iter(plain.strings)
+    for place, attribute in enumerate(plain.form.attributes):
+        low, high = plain.ends[2 * place : 2 * place + 2]
+        excluded = plain.form.excepts[place]
+        if attribute.type == "string" or excluded:
+            key = next(strings) if attribute.type == "string" else low
+            field = "excluded" if excluded else "values"
+            constraints.append(Constraint(attribute, **{field: (key,)}))
+        else:
+            least, most = RANGES[attribute.type]
+            ends = (None if low == least else low), (None if high == most else high)
+            constraints.append(Constraint(attribute, low=ends[0], high=ends[1]))
+    constraints.sort(key=lambda c: (c.attribute.name, c.attribute.type))
+    return (Conjunction(tuple(constraints), ()),)
+
+
+def assert_plain_ones_agree(schema: Schema, texts: list[str]) -> int:
+    """Compares what is read without a parser with what the parser gives; returns how many."""
+    reader, count = PlainReader(schema), 0
+    for text in texts:
+        plain = reader.read(text)
+        if plain is not None:
+            assert (said(plain), None) == outcome(text, schema), text
+            count += 1
+    return count
+
+
+@settings(max_examples=150)
+@given(RANDOMS)
+def test_plain_filters_are_read_as_the_parser_does(rng: Random) -> None:
+    schema = replace(make_schema(rng, domains=rng.random() < 0.5), open=rng.random() < 0.3)
+    templates = [rng.choice([make_conjunction, make_template])(rng, schema) for _ in range(4)]
+    texts = [fill(rng, rng.choice(templates), BAD_TOO) for _ in range(40)]
+    assert_plain_ones_agree(schema, [text for text in texts for _ in range(2)])
+
+
+@pytest.mark.parametrize("ends", ["", " ", ")", ",", ";", "L", "e", "x", "--", "/*", "'", "`", "."])
+@pytest.mark.parametrize("start", ["", " ", "(", "-", "- ", "+", "x", ".", "'", '"', "r", "--"])
+def test_what_stands_around_a_constant(start: str, ends: str) -> None:
+    texts = [f"x > {start}{v}{ends}" for v in ("1", "2.5", "'a'", "3", "7", "'2'", "1e3", ".5")]
+    assert_plain_ones_agree(PLAIN, texts * 2)
+    assert_plain_ones_agree(PLAIN, [f"{text} AND s = 'a'" for text in texts * 2])
+
+
+def test_most_comparisons_are_plain() -> None:
+    rng = Random(3)
+    texts = [f"a >= {rng.randint(0, 9)} AND x < {rng.random()} AND s = 'v{n}'" for n in range(500)]
+    assert assert_plain_ones_agree(PLAIN, texts) == 499

@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from wherecast.language import Filter, PredicateTable, read_filters
+from wherecast.language.plain import PlainFilter, PlainReader
 from wherecast.language.reader import Checked, Reader
 from wherecast.language.table_join import joined
 from wherecast.matching.columnar.saved import put_strings
@@ -61,10 +62,11 @@ class StoredIndex(ABC):
         self.schema = schema
         self._store = store
         self._reader = Reader(schema)
+        self._plain = PlainReader(schema)
         self._ids: list[Id] = []  # by entry; those of results are never changed
         self._texts: list[str] = []
         self._numbers: dict[Id, int] = {}
-        self._waiting: dict[Id, Checked] = {}
+        self._waiting: dict[Id, Checked | PlainFilter] = {}
         self._lock = RLock()
         self._costs: Counter[str] = Counter()
 
@@ -105,9 +107,9 @@ class StoredIndex(ABC):
         """Adds a filter, or replaces the one of the same id."""
         text = filter.text if isinstance(filter, Filter) else filter
         with self._lock:
-            checked = self._reader.check(text)
+            waiting = self._plain.read(text) or self._reader.check(text)
             self._drop([id])
-            self._waiting[id] = checked
+            self._waiting[id] = waiting
 
     def read(self, filters: pa.Array | Sequence[Filter | str]) -> ReadFilters:
         """The filters as `add_all` takes them, with what is wrong with some."""
@@ -165,8 +167,14 @@ class StoredIndex(ABC):
         """Inserts the filters that wait, and forgets dropped ones where they are the most."""
         if self._waiting:
             waiting, self._waiting = self._waiting, {}
-            table = self._reader.read_checked(list(waiting.values()))
-            self._take(list(waiting), [checked.text for checked in waiting.values()], table)
+            plain = {id: one for id, one in waiting.items() if isinstance(one, PlainFilter)}
+            if plain:
+                entries = self._store.add_plain(list(plain.values()))
+                self._enter(list(plain), [one.text for one in plain.values()], entries)
+            others = {id: one for id, one in waiting.items() if isinstance(one, Checked)}
+            if others:
+                table = self._reader.read_checked(list(others.values()))
+                self._take(list(others), [one.text for one in others.values()], table)
         dead = self._store.count - len(self._numbers)
         if dead > max(_DEAD_MIN, len(self._numbers)):
             kept = np.sort(np.fromiter(self._numbers.values(), np.int64, len(self._numbers)))
@@ -185,7 +193,16 @@ class StoredIndex(ABC):
     ) -> None:
         """Takes new filters, whose ids are not there."""
         assert not table.rejected
-        entries = self._store.add(table)
+        self._enter(ids, texts, self._store.add(table), insert)
+
+    def _enter(
+        self,
+        ids: list[Id],
+        texts: list[str],
+        entries: range,
+        insert: Callable[[range], None] | None = None,
+    ) -> None:
+        """Puts new entries of the store into the index."""
         self._ids += ids
         self._texts += texts
         self._numbers.update(zip(ids, entries, strict=True))

@@ -202,3 +202,47 @@ def boxes(filters, offsets, slots, kinds, lows, highs, keys, least, most, sizes,
                         used += 1
         sizes[one] = used - start if possible > 0 else -1
     return used
+
+
+@njit(cache=True)
+def append_plain(rows, used, heads, ends, sizes, least, most):
+    """Puts filters behind those that are there: conjunctions of intervals and of keys left out.
+
+    `used` counts entries, rows and sides, and is moved on. What `boxes` says of such filters is
+    said here too.
+
+    Shapes: rows with room; used int64 [3]; heads int64 [predicates, 2], slots and kinds, RANGE or
+    EXCEPT, each slot once in a filter; ends int64 [predicates, 2]; sizes int64 [filters]; least,
+    most int64 [slots].
+    """
+    given, at, side = 0, used[1], used[2]
+    for entry in range(used[0], used[0] + sizes.shape[0]):
+        size, first, flags = sizes[entry - used[0]], side, BOX
+        rows.e[entry, E_START], rows.e[entry, E_SIZE], rows.e[entry, E_BOX] = at, size, side
+        for place in range(given, given + size):
+            slot, kind = heads[place, 0], heads[place, 1]
+            rows.r[at, R_SLOT], rows.r[at, R_KIND] = slot, kind
+            rows.r[at, R_LOW], rows.r[at, R_HIGH] = ends[place, 0], ends[place, 1]
+            at += 1
+            low, high = least[slot], most[slot]
+            if kind == RANGE:
+                low, high = max(low, ends[place, 0]), min(high, ends[place, 1])
+            else:
+                flags &= ~BOX
+            if low > high:
+                flags |= NEVER
+            to = side
+            while to > first and rows.b[to - 1, B_SLOT] > slot:
+                rows.b[to, :] = rows.b[to - 1, :]
+                to -= 1
+            rows.b[to, B_SLOT], rows.b[to, B_LOW], rows.b[to, B_HIGH] = slot, low, high
+            side += 1
+        given += size
+        rows.r[at - 1, R_KIND] |= END
+        if flags & NEVER:
+            flags, side = NEVER, first
+        elif flags & BOX and size == 1:
+            flags |= PLAIN
+        rows.e[entry, E_SIDES], rows.e[entry, E_FLAGS] = side - first, flags
+    used[0] += sizes.shape[0]
+    used[1], used[2] = at, side

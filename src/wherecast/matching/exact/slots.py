@@ -56,6 +56,7 @@ class Slots:
         self._strings: dict[str, int] = {}
         self._taken: set[int] = set()
         self._rows: list[tuple[int, int, float, float, int, float]] = []
+        self._domains: Domains | None = None
 
     def __len__(self) -> int:
         return len(self.attributes)
@@ -70,6 +71,7 @@ class Slots:
             places = None if listed is None else {text: n for n, text in enumerate(listed)}
             self._places.append(places)
             self._rows.append(_row(attribute))
+            self._domains = None
         return found
 
     def find(self, attribute: Attribute) -> int | None:
@@ -78,12 +80,14 @@ class Slots:
 
     def domains(self) -> Domains:
         """The domains of all slots; at least one row, so that kernels have one."""
-        rows = self._rows or [(0, 0, nan, nan, WHOLE, 0.0)]
-        least, most, first, last, kinds, steps = zip(*rows, strict=True)
-        return Domains(
-            np.array(least, np.int64), np.array(most, np.int64), np.array(first, np.float64),
-            np.array(last, np.float64), np.array(kinds, np.uint8), np.array(steps, np.float64),
-        )  # fmt: skip
+        if self._domains is None:
+            rows = self._rows or [(0, 0, nan, nan, WHOLE, 0.0)]
+            least, most, first, last, kinds, steps = zip(*rows, strict=True)
+            self._domains = Domains(
+                np.array(least, np.int64), np.array(most, np.int64), np.array(first, np.float64),
+                np.array(last, np.float64), np.array(kinds, np.uint8), np.array(steps, np.float64),
+            )  # fmt: skip
+        return self._domains
 
     def constant_key(self, slot: int, text: str) -> int:
         """The key of a string that a filter names."""

@@ -4,9 +4,13 @@ An entry's number stays until `compact`, which leaves out what was dropped. Not 
 one thread while another uses it.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
+from wherecast.language.plain import PlainFilter
+from wherecast.language.plain_forms import PlainForm
 from wherecast.language.spans import spans
 from wherecast.language.table import PredicateTable
 from wherecast.matching.columnar.circles import with_boxes
@@ -37,6 +41,7 @@ from wherecast.matching.exact.kernels import (
     RANGE,
     SET,
     Rows,
+    append_plain,
     boxes,
 )  # fmt: skip
 from wherecast.matching.exact.later import Leaves
@@ -44,6 +49,7 @@ from wherecast.matching.exact.rows import Translation, on_steps
 from wherecast.matching.exact.slots import Slots
 
 Ints = npt.NDArray[np.int64]
+_FORMS_MAX = 10_000
 
 
 class Store:
@@ -63,6 +69,7 @@ class Store:
         self._circles = circles
         self.slots = Slots()
         self.leaves = Leaves()
+        self._forms: dict[PlainForm, tuple[list[int], list[int]]] = {}
         self._clear()
 
     def _clear(self) -> None:
@@ -107,6 +114,39 @@ class Store:
         entries[:, E_BOX] = np.cumsum(entries[:, E_SIDES]) - entries[:, E_SIDES] + self._used[2]
         return self._append(Rows(entries, rows, sides, plain.keys))
 
+    def add_plain(self, filters: Sequence[PlainFilter]) -> range:
+        """Adds plain filters; returns their entries. They are what `add` would make of them."""
+        heads: list[int] = []
+        ends: list[int] = []
+        for each in filters:
+            slots, form_heads = self._forms.get(each.form) or self._form(each.form)
+            heads += form_heads
+            start = len(ends)
+            ends += each.ends
+            for place, text in zip(each.form.texts, each.strings, strict=True):
+                at = start + 2 * place
+                ends[at] = ends[at + 1] = self.slots.constant_key(slots[place], text)
+        sizes = [len(each.form.attributes) for each in filters]
+        first, more = self.count, len(ends) // 2
+        self._make_room([len(sizes), more, more, 0])
+        used, domains = np.array(self._used[:3]), self.slots.domains()
+        append_plain(
+            self.rows, used, np.array(heads).reshape(-1, 2), np.array(ends).reshape(-1, 2),
+            np.array(sizes), domains.least, domains.most,
+        )  # fmt: skip
+        self._used[:3] = used.tolist()
+        return range(first, self.count)
+
+    def _form(self, form: PlainForm) -> tuple[list[int], list[int]]:
+        """The slots of a form, and the slot and kind of each of its rows."""
+        if len(self._forms) >= _FORMS_MAX:
+            self._forms = {}
+        slots = [self.slots.number(attribute) for attribute in form.attributes]
+        kinds = [EXCEPT if each else RANGE for each in form.excepts]
+        heads = [word for pair in zip(slots, kinds, strict=True) for word in pair]
+        self._forms[form] = slots, heads
+        return slots, heads
+
     def _boxes(
         self, table: PredicateTable, plain: Predicates, slots: npt.NDArray[np.int32]
     ) -> tuple[Ints, Ints]:
@@ -133,16 +173,19 @@ class Store:
 
     def _append(self, more: Rows) -> range:
         """Puts arrays behind those that are there; returns the new entries."""
-        first, held = self.count, []
-        for place, (old, new) in enumerate(zip(self.rows, more, strict=True)):
+        first = self.count
+        self._make_room([len(array) for array in more])
+        for place, (array, new) in enumerate(zip(self.rows, more, strict=True)):
             used = self._used[place]
-            longer = grown(old, used + len(new), used)
-            longer[used : used + len(new)] = new
-            held.append(longer)
+            array[used : used + len(new)] = new
             self._used[place] += len(new)
-        self.rows = Rows(*held)
         self.leaf_rows += int(np.count_nonzero(more.r[:, R_KIND] & KIND_MASK == LATER))
         return range(first, self.count)
+
+    def _make_room(self, more: Sequence[int]) -> None:
+        """Makes the arrays long enough for so many elements more in each."""
+        parts = zip(self.rows, self._used, more, strict=True)
+        self.rows = Rows(*(grown(array, used + new, used) for array, used, new in parts))
 
     def compact(self, kept: Ints) -> None:
         """Keeps some entries only, which get the numbers 0, 1, … in the order given."""

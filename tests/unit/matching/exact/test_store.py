@@ -7,6 +7,7 @@ import pytest
 from tests.unit.matching.exact.stores import SCHEMA, box, flags, store_of
 from wherecast.language import read_filters
 from wherecast.language.keys import float_key
+from wherecast.language.plain import PlainFilter, PlainReader
 from wherecast.matching.exact.kernels import ALWAYS, BOX, NEVER, PLAIN
 from wherecast.matching.exact.store import Store
 
@@ -105,3 +106,34 @@ def test_it_grows_by_rows_and_keeps_numbers() -> None:
         assert store.add(read_filters([f"b > {number}"], SCHEMA)) == range(number, number + 1)
     assert [box(store, n)["b"][0] for n in range(100)] == list(range(1, 101))
     assert pa.types.is_integer(pa.from_numpy_dtype(store.rows.e.dtype))
+
+
+PLAIN_TEXTS = [
+    "a > 10 AND b = 5", "a > 10", "b < 7", "a > 200 AND b = 3", "s = 'x' AND a < 5", "s <> 'x'",
+    "t = 'mid' AND s = 'y'", "t = 'nothing'", "t <> 'nothing'", "a <> 5 AND b > 3", "b <> 4",
+    "b BETWEEN 3 AND 5 AND a BETWEEN 1 AND 2", "lat > 5 AND lon < 7 AND s = 'y' AND b = 1",
+]  # fmt: skip
+
+
+def plain_filters(texts: list[str]) -> list[PlainFilter]:
+    reader = PlainReader(SCHEMA)
+    found = [reader.read(text) or reader.read(text) for text in texts]
+    return [plain for plain in found if plain is not None]
+
+
+def test_plain_filters_are_stored_as_others() -> None:
+    filters = plain_filters(PLAIN_TEXTS)
+    assert [plain.text for plain in filters] == PLAIN_TEXTS
+    one, together = store_of("b = 1 OR s IN ('y', 'z')"), store_of("b = 1 OR s IN ('y', 'z')")
+    many = store_of("b = 1 OR s IN ('y', 'z')")
+    for plain in filters:
+        one.add(read_filters([plain.text], SCHEMA))
+        assert together.add_plain([plain]) == range(together.count - 1, together.count)
+    many.add_plain(filters)
+    for store in (together, many):
+        assert [a.name for a in store.slots.attributes] == [a.name for a in one.slots.attributes]
+        assert store._used[:3] == one._used[:3]
+        for got, wanted, used in zip(store.rows[:3], one.rows[:3], one._used[:3], strict=True):
+            assert got[:used].tolist() == wanted[:used].tolist()
+    strings = ["x", "y", "z", "w"]
+    assert one.slots.value_keys(1, strings).tolist() == many.slots.value_keys(1, strings).tolist()
