@@ -13,8 +13,7 @@ belong to one.
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from wherecast.language.keys import float_key
 from wherecast.language.literals import cut_one
@@ -22,17 +21,16 @@ from wherecast.language.plain_forms import OWN_KEYS, PlainForm, form_of
 from wherecast.language.shapes import Shapes
 from wherecast.model import DEFAULT_LIMITS, Limits, Schema
 
+# what stands before and after cannot belong to a constant
 _CONSTANT = re.compile(
-    r"(?<!\w)([0-9]{1,18}(?:\.[0-9]{1,18})?|'[^'\\\x1f\ud800-\udfff]*')(?![\w.'])"
+    r"(?<![^ \t\n=<>(,+-])([0-9]{1,18}(?:\.[0-9]{1,18})?|'[^'\\\x1f\ud800-\udfff]*')(?![^ \t\n),])"
 )
 _NUMBER_LENGTH_MAX = 37
-_BEFORE, _AFTER = frozenset(" \t\n=<>(,-+"), frozenset(" \t\n),")
 _IN_NO_PIECE = frozenset("'\"\\\x1f")
 _FORMS_MAX = 10_000
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PlainFilter:
+class PlainFilter(NamedTuple):
     """A filter that was read.
 
     Attributes:
@@ -105,7 +103,7 @@ class PlainReader:
         """The form of the texts with some pieces, or None where they are not read here."""
         limits = self._shapes.limits
         cut = cut_one(text, limits)
-        if cut is None or list(cut[1]) != constants or not _stand_apart(pieces):
+        if cut is None or list(cut[1]) != constants or not _are_whole(pieces):
             return None
         shape = self._shapes.of(cut[0])
         if shape is None or limits.literal_bytes_max < _NUMBER_LENGTH_MAX:
@@ -113,15 +111,9 @@ class PlainReader:
         return form_of(shape, self._shapes.schema, len(constants))
 
 
-def _stand_apart(pieces: tuple[str, ...]) -> bool:
-    """Whether nothing around the constants can be mixed up with them, whatever they are."""
-    before = all(piece[-1:] in _BEFORE for piece in pieces[pieces[0] == "" : -1])
-    after = all(piece[0] in _AFTER for piece in pieces[1:] if piece)
-    return (
-        before
-        and after
-        and all(_IN_NO_PIECE.isdisjoint(piece) and piece.count("`") % 2 == 0 for piece in pieces)
-    )
+def _are_whole(pieces: tuple[str, ...]) -> bool:
+    """Whether pieces have no quote of a string and no half of a quoted name."""
+    return all(_IN_NO_PIECE.isdisjoint(piece) and piece.count("`") % 2 == 0 for piece in pieces)
 
 
 def _float_key(constant: str) -> int:
