@@ -98,8 +98,8 @@ def test_the_place_is_named_after_what_made_the_code(
 
 SOURCES = (
     "columnar/kernels/matching.py", "columnar/kernels/simd.py", "columnar/kernels/another.py",
-    "columnar/layout.py", "exact/kernels.py", "exact/slots.py", "betree/kernels/growth.py",
-    "betree/layout.py", "forest/kernels.py", "forest/layout.py",
+    "columnar/layout.py", "exact/items.py", "exact/kernels.py", "exact/slots.py",
+    "betree/kernels/growth.py", "betree/layout.py", "forest/kernels/nodes.py", "forest/layout.py",
 )  # fmt: skip
 
 

@@ -4,14 +4,13 @@ import numpy as np
 
 from wherecast.matching.betree.layout import (
     C_WORDS,
-    CLASSES,
     E_WORDS,
-    I_WORDS,
     P_WORDS,
     State,
     Tree,
 )
 from wherecast.matching.exact.growing import grown
+from wherecast.matching.exact.items import CLASSES, I_WORDS
 
 
 def empty_tree() -> Tree:

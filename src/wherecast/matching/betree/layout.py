@@ -6,9 +6,7 @@ halves, which are c-nodes too.
 
 *p-nodes.* One attribute, and the bucket that spans its domain. Those of a c-node are a list.
 
-*Items.* The filters of l-nodes: the entry, and one side of its box, the probe, so that most
-candidates fail without a look at their rows. Stretches have 4, 8, 16, … items; free ones of each
-size are a list.
+*Items.* The filters of l-nodes, see `wherecast.matching.exact.items`.
 
 Unused c-nodes and p-nodes are lists too, linked by C_LEFT and P_NEXT. -1 ends every list. Few
 arrays with rows for records: numba compiles many arrays many times slower.
@@ -24,10 +22,6 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 ROOT = 0
-CLASSES = 32
-FIRST_SIZE = 4  # items of the smallest stretch
-NO_PROBE = -1
-DECIDES = 1  # in I_PROBE, beside twice the slot: the probe is all that the filter asks
 
 # c-nodes: the p-node above, the bucket it is a half of, its halves, its first p-node
 C_PNODE, C_OVER, C_LEFT, C_RIGHT, C_FIRST = range(5)
@@ -43,8 +37,6 @@ C_FROM, C_TO = range(2)  # the numbers that are halved
 # p-nodes: of P_COUNT on sums over the branch, and how many candidates there were
 P_SLOT, P_PARENT, P_ROOT, P_NEXT, P_COUNT, P_EQUAL, P_INSIDE, P_FALSE, P_CHECKED = range(9)
 P_WORDS = 9
-I_ENTRY, I_PROBE, I_LOW, I_HIGH = range(4)
-I_WORDS = 4
 E_NODE, E_PLACE = range(2)  # where an entry is; -1 where it is in no l-node
 E_WORDS = 2
 

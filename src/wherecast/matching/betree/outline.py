@@ -14,7 +14,6 @@ from wherecast.matching.betree.layout import (
     C_RIGHT,
     C_ROOM,
     C_START,
-    I_ENTRY,
     P_COUNT,
     P_EQUAL,
     P_INSIDE,
@@ -24,6 +23,7 @@ from wherecast.matching.betree.layout import (
     ROOT,
     Tree,
 )
+from wherecast.matching.exact.items import I_NUMBER
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def outline(tree: Tree, c: int = ROOT) -> BucketView:
         number=c,
         low=int(tree.c[c, C_LOW]),
         high=int(tree.c[c, C_HIGH]),
-        entries=tuple(sorted(tree.i[start : start + count, I_ENTRY].tolist())),
+        entries=tuple(sorted(tree.i[start : start + count, I_NUMBER].tolist())),
         room=int(tree.c[c, C_ROOM]),
         equal=int(tree.c[c, C_EQUAL]),
         inside=int(tree.c[c, C_INSIDE]),

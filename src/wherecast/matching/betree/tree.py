@@ -15,8 +15,6 @@ from wherecast.matching.betree.layout import (
     C_PNODE,
     C_START,
     C_WORDS,
-    I_ENTRY,
-    I_WORDS,
     P_WORDS,
     ROOT,
     Limits,
@@ -26,6 +24,7 @@ from wherecast.matching.betree.layout import (
 from wherecast.matching.betree.outline import parts_of
 from wherecast.matching.betree.parameters import TreeParameters
 from wherecast.matching.exact.batch import BatchKeys, Keys
+from wherecast.matching.exact.items import I_NUMBER, I_WORDS
 from wherecast.matching.exact.kernels import B_SLOT, E_BOX, E_SIDES
 from wherecast.matching.exact.search import Candidates, Found, Search
 from wherecast.matching.exact.store import Store
@@ -85,7 +84,7 @@ class BETree:
         start = int(self.arrays.c[ROOT, C_START])
         end = start + int(self.arrays.c[ROOT, C_COUNT])
         rows = self._store.rows
-        for entry in self.arrays.i[start:end, I_ENTRY].tolist():
+        for entry in self.arrays.i[start:end, I_NUMBER].tolist():
             box = int(rows.e[entry, E_BOX])
             if slot in rows.b[box : box + int(rows.e[entry, E_SIDES]), B_SLOT]:
                 self.remove(entry)
@@ -139,7 +138,7 @@ class BETree:
         numbers[kept] = np.arange(len(kept))
         tree, nodes = self.arrays, self.nodes()
         places = spans(tree.c[nodes, C_START], tree.c[nodes, C_COUNT])
-        tree.i[places, I_ENTRY] = numbers[tree.i[places, I_ENTRY]]
+        tree.i[places, I_NUMBER] = numbers[tree.i[places, I_NUMBER]]
         self.arrays = tree._replace(e=tree.e[kept])
 
     def nodes(self) -> Ints:

@@ -3,9 +3,9 @@
 *Nodes.* Filters that are equal share one; they are a list, linked by E_NEXT. Node 0 is above all
 roots and has no filter. The children of a node are a stretch of items.
 
-*Items.* A child and one side of its box, the probe, as in the BE-Tree. Stretches have 4, 8, 16, …
-items; free ones of each size are a list, and so are unused nodes, linked by N_PARENT. -1 ends
-every list.
+*Items.* The children of nodes, see `wherecast.matching.exact.items`.
+
+Unused nodes are a list, linked by N_PARENT. -1 ends every list.
 """
 
 from enum import IntEnum
@@ -17,16 +17,10 @@ import numpy.typing as npt
 Ints = npt.NDArray[np.int64]
 
 TOP = 0
-CLASSES = 32
-FIRST_SIZE = 4
-NO_PROBE = -1
-DECIDES = 1  # in I_PROBE, beside twice the slot: the probe is all that the filter asks
 
 # nodes: the node above and the item there, the first filter and how many, the items of children
 N_PARENT, N_PLACE, N_HEAD, N_SIZE, N_START, N_COUNT, N_CLASS = range(7)
 N_WORDS = 7
-I_NODE, I_PROBE, I_LOW, I_HIGH = range(4)
-I_WORDS = 4
 E_NODE, E_NEXT = range(2)  # -1 where a filter is in no node
 E_WORDS = 2
 

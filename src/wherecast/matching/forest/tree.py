@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from wherecast.matching.exact.batch import BatchKeys, Keys
 from wherecast.matching.exact.growing import grown
+from wherecast.matching.exact.items import CLASSES, I_NUMBER, I_WORDS
 from wherecast.matching.exact.kernels import (
     B_HIGH,
     B_LOW,
@@ -32,12 +33,9 @@ from wherecast.matching.exact.search import Candidates, Found, Search
 from wherecast.matching.exact.store import Store
 from wherecast.matching.forest import kernels
 from wherecast.matching.forest.layout import (
-    CLASSES,
     E_NEXT,
     E_NODE,
     E_WORDS,
-    I_NODE,
-    I_WORDS,
     N_COUNT,
     N_HEAD,
     N_PARENT,
@@ -109,7 +107,7 @@ class CoveringForest:
     def children(self, node: int) -> list[int]:
         """The nodes right below one."""
         start, count = int(self.arrays.n[node, N_START]), int(self.arrays.n[node, N_COUNT])
-        found: list[int] = self.arrays.i[start : start + count, I_NODE].tolist()
+        found: list[int] = self.arrays.i[start : start + count, I_NUMBER].tolist()
         return found
 
     def entries(self, node: int) -> Iterator[int]:
@@ -165,7 +163,7 @@ class CoveringForest:
             )
             if status == kernels.NONE:
                 return int(below)
-            child = int(self.arrays.i[at, I_NODE])
+            child = int(self.arrays.i[at, I_NUMBER])
             if self._covers(int(self.arrays.n[child, N_HEAD]), entry):
                 below, at = child, int(self.arrays.n[child, N_START])
             else:

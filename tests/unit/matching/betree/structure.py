@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from wherecast.matching.betree.index import BETreeIndex
-from wherecast.matching.betree.layout import E_NODE, E_PLACE, I_ENTRY, State
+from wherecast.matching.betree.layout import E_NODE, E_PLACE, State
 from wherecast.matching.betree.outline import BucketView, PartView, buckets_of, outline
+from wherecast.matching.exact.items import I_NUMBER
 from wherecast.matching.exact.kernels import (
     B_HIGH,
     B_LOW,
@@ -63,7 +64,7 @@ def check_structure(index: BETreeIndex) -> None:
         assert view.room % limits.leaf_max == 0
         for entry in view.entries:
             assert tree.e[entry, E_NODE] == view.number
-            assert tree.i[tree.e[entry, E_PLACE], I_ENTRY] == entry
+            assert tree.i[tree.e[entry, E_PLACE], I_NUMBER] == entry
         for part in view.parts:
             assert part.slot not in key, "an attribute twice on one path"
             check_part(part)

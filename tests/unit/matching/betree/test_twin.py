@@ -14,7 +14,8 @@ from wherecast.matching.betree.index import BETreeIndex
 from wherecast.matching.betree.layout import P_EQUAL, P_INSIDE, P_SLOT
 from wherecast.matching.betree.outline import BucketView, outline
 from wherecast.matching.betree.parameters import TreeParameters
-from wherecast.matching.betree.twin import ClusterNode, Domain, TwinTree
+from wherecast.matching.betree.twin import TwinTree
+from wherecast.matching.betree.twin_nodes import ClusterNode, Domain
 from wherecast.matching.exact.batch import BatchKeys
 from wherecast.matching.exact.kernels import E_FLAGS, NEVER
 from wherecast.matching.exact.slots import REAL

@@ -6,25 +6,21 @@ makes room and goes on.
 Source: elastic BE-Tree, sections 2.2 and 6.2 (algorithms A6 to A9 of the spec).
 """
 
-import numpy as np
-
+from wherecast.matching.betree.kernels.halving import crowd, halve, reach
 from wherecast.matching.betree.kernels.nodes import (
     add_p,
     encloses,
     halve_at,
     has_room,
-    key_of,
     put_entry,
     score,
     side,
     take_entry,
-    value_of,
 )
 from wherecast.matching.betree.layout import (
     C_COUNT,
     C_DEPTH,
     C_FIRST,
-    C_FROM,
     C_HIGH,
     C_LEFT,
     C_LOW,
@@ -32,10 +28,7 @@ from wherecast.matching.betree.layout import (
     C_RIGHT,
     C_ROOM,
     C_START,
-    C_TO,
     E_NODE,
-    FIRST_SIZE,
-    I_ENTRY,
     P_NEXT,
     P_PARENT,
     P_ROOT,
@@ -44,13 +37,11 @@ from wherecast.matching.betree.layout import (
     State,
 )
 from wherecast.matching.exact.compiled import inner, njit
+from wherecast.matching.exact.items import FIRST_SIZE, I_NUMBER
 from wherecast.matching.exact.kernels import B_HIGH, B_LOW, B_SLOT, E_BOX, E_FLAGS, E_SIDES, NEVER
-from wherecast.matching.exact.slots import REAL
 
 _WAITING = int(State.WAITING)
 _ROOT, _FIRST = ROOT, FIRST_SIZE
-_INF_KEY = 0x7FF0_0000_0000_0000
-_SAFE = 9.2e18  # numbers beyond have no int64 of their own
 
 
 @inner
@@ -80,75 +71,26 @@ def _place_of(tree, rows, limits, entry):
 
 
 @inner
-def _reach(tree, rows, domains, c):
-    """The numbers whose middle halves a bucket; at an open end those of its filters."""
-    slot = tree.p[tree.c[c, C_PNODE], P_SLOT]
-    first, last = tree.f[c, C_FROM], tree.f[c, C_TO]
-    below = tree.c[c, C_LOW] == domains.least[slot] and np.isnan(domains.first[slot])
-    above = tree.c[c, C_HIGH] == domains.most[slot] and np.isnan(domains.last[slot])
-    if not below and not above:
-        return first, last
-    real = domains.kinds[slot] == REAL
-    low, high = np.inf, -np.inf
-    for at in range(tree.c[c, C_START], tree.c[c, C_START] + tree.c[c, C_COUNT]):
-        place = side(rows, tree.i[at, I_ENTRY], slot)
-        for end in (rows.b[place, B_LOW], rows.b[place, B_HIGH]):
-            if real:
-                if end <= -_INF_KEY or end >= _INF_KEY:
-                    continue
-                value = value_of(tree, end)
-            else:
-                if end == domains.least[slot] or end == domains.most[slot]:
-                    continue
-                value = np.float64(end)
-            low, high = min(low, value), max(high, value)
-    return (low if below else first), (high if above else last)
-
-
-@inner
-def _halve(tree, domains, slot, first, last):
-    """Whether an interval can be halved, the ends inside, and the last key of the left half."""
-    step = domains.steps[slot]
-    if not first < last or not (np.isfinite(first) and np.isfinite(last)):
-        return False, 0.0, 0.0, 0
-    if domains.kinds[slot] == REAL and step == 0.0:
-        middle = first * 0.5 + last * 0.5
-        return first < middle < last, middle, middle, key_of(tree, middle)
-    if step == 0.0:
-        step = 1.0
-    steps = np.floor((last - first) / step + 0.5)
-    if steps < 1.0 or not np.isfinite(steps):
-        return False, 0.0, 0.0, 0
-    left = first + np.floor(steps / 2.0) * step
-    right = left + step
-    if domains.kinds[slot] == REAL:
-        return True, left, right, key_of(tree, right) - 1
-    if not -_SAFE < right < _SAFE:
-        return False, 0.0, 0.0, 0
-    return True, left, right, np.int64(right) - 1
-
-
-@inner
 def _cluster(tree, rows, domains, limits, c):
     """Halves a leaf bucket where some of its filters fit into a half; pushes both halves."""
     if tree.c[c, C_PNODE] < 0 or tree.c[c, C_LEFT] >= 0 or tree.c[c, C_DEPTH] >= limits.depth_max:
         return
     p = tree.c[c, C_PNODE]
     slot = tree.p[p, P_SLOT]
-    first, last = _reach(tree, rows, domains, c)
-    fine, left_end, right_end, split = _halve(tree, domains, slot, first, last)
+    first, last = reach(tree, rows, domains, c)
+    fine, left_end, right_end, split = halve(tree, domains, slot, first, last)
     if not fine or split < tree.c[c, C_LOW] or split >= tree.c[c, C_HIGH]:
         return
     moving = 0
     for at in range(tree.c[c, C_START], tree.c[c, C_START] + tree.c[c, C_COUNT]):
-        place = side(rows, tree.i[at, I_ENTRY], slot)
+        place = side(rows, tree.i[at, I_NUMBER], slot)
         moving += rows.b[place, B_HIGH] <= split or rows.b[place, B_LOW] > split
     if moving == 0:
         return
     halve_at(tree, limits, c, split, (first, left_end, right_end, last))
     left, right = tree.c[c, C_LEFT], tree.c[c, C_RIGHT]
     for at in range(tree.c[c, C_START] + tree.c[c, C_COUNT] - 1, tree.c[c, C_START] - 1, -1):
-        entry = tree.i[at, I_ENTRY]
+        entry = tree.i[at, I_NUMBER]
         place = side(rows, entry, slot)
         if rows.b[place, B_HIGH] <= split:
             take_entry(tree, rows, entry)
@@ -183,44 +125,6 @@ def _is_above(tree, c, slot):
 
 
 @inner
-def _spread(tree, rows, domains, c, slot):
-    """How many filters would meet in a bucket of a new p-node: those that stay and a full half."""
-    low, high, real = np.inf, -np.inf, domains.kinds[slot] == REAL
-    first, last = domains.first[slot], domains.last[slot]
-    start, end = tree.c[c, C_START], tree.c[c, C_START] + tree.c[c, C_COUNT]
-    if np.isnan(first) or np.isnan(last):
-        for at in range(start, end):
-            place = side(rows, tree.i[at, I_ENTRY], slot)
-            if place < 0:
-                continue
-            for key in (rows.b[place, B_LOW], rows.b[place, B_HIGH]):
-                if real:
-                    if key <= -_INF_KEY or key >= _INF_KEY:
-                        continue
-                    value = value_of(tree, key)
-                else:
-                    if key == domains.least[slot] or key == domains.most[slot]:
-                        continue
-                    value = np.float64(key)
-                low, high = min(low, value), max(high, value)
-        first = low if np.isnan(first) else first
-        last = high if np.isnan(last) else last
-    fine, _, _, split = _halve(tree, domains, slot, first, last)
-    stay, left, right = 0, 0, 0
-    for at in range(start, end):
-        place = side(rows, tree.i[at, I_ENTRY], slot)
-        if place < 0:
-            continue
-        if fine and rows.b[place, B_HIGH] <= split:
-            left += 1
-        elif fine and rows.b[place, B_LOW] > split:
-            right += 1
-        else:
-            stay += 1
-    return stay + max(left, right)
-
-
-@inner
 def _attribute(tree, rows, domains, limits, c, counts):
     """The attribute that most filters of an l-node use, of those that are not used above; or -1.
 
@@ -228,19 +132,19 @@ def _attribute(tree, rows, domains, limits, c, counts):
     """
     counts[:] = 0
     for at in range(tree.c[c, C_START], tree.c[c, C_START] + tree.c[c, C_COUNT]):
-        start = rows.e[tree.i[at, I_ENTRY], E_BOX]
-        for place in range(start, start + rows.e[tree.i[at, I_ENTRY], E_SIDES]):
+        start = rows.e[tree.i[at, I_NUMBER], E_BOX]
+        for place in range(start, start + rows.e[tree.i[at, I_NUMBER], E_SIDES]):
             counts[rows.b[place, B_SLOT]] += 1
-    best, best_spread = -1, 0
+    best, least = -1, 0
     for slot in range(counts.shape[0]):
         count = counts[slot]
         if count < limits.leaf_min or (best >= 0 and count < counts[best]):
             continue
         if _is_above(tree, c, slot):
             continue
-        spread = _spread(tree, rows, domains, c, slot)
-        if best < 0 or count > counts[best] or spread < best_spread:
-            best, best_spread = slot, spread
+        meeting = crowd(tree, rows, domains, c, slot)
+        if best < 0 or count > counts[best] or meeting < least:
+            best, least = slot, meeting
     return best
 
 
@@ -267,7 +171,7 @@ def settle(tree, rows, domains, limits, counts):
             continue
         root = tree.p[add_p(tree, domains, limits, c, slot), P_ROOT]
         for at in range(tree.c[c, C_START] + tree.c[c, C_COUNT] - 1, tree.c[c, C_START] - 1, -1):
-            entry = tree.i[at, I_ENTRY]
+            entry = tree.i[at, I_NUMBER]
             if side(rows, entry, slot) >= 0:
                 take_entry(tree, rows, entry)
                 put_entry(tree, rows, entry, root)

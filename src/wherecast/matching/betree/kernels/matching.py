@@ -15,12 +15,7 @@ from wherecast.matching.betree.layout import (
     C_PNODE,
     C_RIGHT,
     C_START,
-    DECIDES,
     E_NODE,
-    I_ENTRY,
-    I_HIGH,
-    I_LOW,
-    I_PROBE,
     P_CHECKED,
     P_FALSE,
     P_NEXT,
@@ -30,6 +25,7 @@ from wherecast.matching.betree.layout import (
     ROOT,
 )
 from wherecast.matching.exact.compiled import inner, njit
+from wherecast.matching.exact.items import DECIDES, I_HIGH, I_LOW, I_NUMBER, I_PROBE
 from wherecast.matching.exact.kernels import CHECKED, VISITED
 
 ALL, REST = -2, -1  # what is visited: everything, or the root's l-node; else one p-node
@@ -71,9 +67,9 @@ def find(tree, only, keys, there, begin, stack, found, ends, counts, most):
                         key = keys[row, probe >> 1]
                         if key < i[at, I_LOW] or key > i[at, I_HIGH] or not there[row, probe >> 1]:
                             continue
-                        found[used] = 2 * i[at, I_ENTRY] + (probe & DECIDES)
+                        found[used] = 2 * i[at, I_NUMBER] + (probe & DECIDES)
                     else:
-                        found[used] = 2 * i[at, I_ENTRY]
+                        found[used] = 2 * i[at, I_NUMBER]
                     used += 1
                 if branch < 0:
                     continue

@@ -21,15 +21,8 @@ from wherecast.matching.betree.layout import (
     C_ROOM,
     C_START,
     C_TO,
-    DECIDES,
     E_NODE,
     E_PLACE,
-    FIRST_SIZE,
-    I_ENTRY,
-    I_HIGH,
-    I_LOW,
-    I_PROBE,
-    NO_PROBE,
     P_CHECKED,
     P_COUNT,
     P_EQUAL,
@@ -42,10 +35,16 @@ from wherecast.matching.betree.layout import (
     State,
 )
 from wherecast.matching.exact.compiled import inner, njit
-from wherecast.matching.exact.kernels import B_HIGH, B_LOW, B_SLOT, E_BOX, E_FLAGS, E_SIDES, PLAIN
+from wherecast.matching.exact.items import (
+    give_stretch,
+    is_full,
+    move_item,
+    take_stretch,
+    write_item,
+)
+from wherecast.matching.exact.kernels import B_HIGH, B_LOW, B_SLOT, E_BOX, E_SIDES
 
 _C_USED, _C_FREE, _P_USED, _P_FREE, _ITEMS, _WAITING, _SEEN, _SAMPLED = (int(w) for w in State)
-_NO_PROBE, _DECIDES, _FIRST = NO_PROBE, DECIDES, FIRST_SIZE
 _INT_MIN = -(2**63)
 
 
@@ -118,19 +117,10 @@ def plant(tree, limits):
 
 
 @inner
-def _free_items(tree, c):
-    """Gives the stretch of a c-node back."""
-    kind = tree.c[c, C_CLASS]
-    if kind >= 0:
-        tree.i[tree.c[c, C_START], I_ENTRY] = tree.free[kind]
-        tree.free[kind] = tree.c[c, C_START]
-        tree.c[c, C_CLASS] = -1
-
-
-@inner
 def drop_c(tree, c):
     """Gives an empty c-node back; what was sampled of it no longer counts above."""
-    _free_items(tree, c)
+    give_stretch(tree.i, tree.free, tree.c[c, C_CLASS], tree.c[c, C_START])
+    tree.c[c, C_CLASS] = -1
     lost, at = tree.c[c, C_FALSE], tree.c[c, C_PNODE]
     while lost != 0 and at >= 0:
         tree.p[at, P_FALSE] -= lost
@@ -143,23 +133,13 @@ def drop_c(tree, c):
 @inner
 def _widen(tree, c):
     """Moves the items of a c-node to a stretch twice as long."""
-    kind = tree.c[c, C_CLASS] + 1
-    start = tree.free[kind]
-    if start >= 0:
-        tree.free[kind] = tree.i[start, I_ENTRY]
-    else:
-        start = tree.state[_ITEMS]
-        tree.state[_ITEMS] += _FIRST << kind
-    old = tree.c[c, C_START]
+    kind, old = tree.c[c, C_CLASS], tree.c[c, C_START]
+    start, tree.state[_ITEMS] = take_stretch(tree.i, tree.free, kind + 1, tree.state[_ITEMS])
     for place in range(tree.c[c, C_COUNT]):
-        entry = tree.i[old + place, I_ENTRY]
-        tree.i[start + place, I_ENTRY] = entry
-        tree.i[start + place, I_PROBE] = tree.i[old + place, I_PROBE]
-        tree.i[start + place, I_LOW] = tree.i[old + place, I_LOW]
-        tree.i[start + place, I_HIGH] = tree.i[old + place, I_HIGH]
+        entry = move_item(tree.i, old + place, start + place)
         tree.e[entry, E_PLACE] = start + place
-    _free_items(tree, c)
-    tree.c[c, C_START], tree.c[c, C_CLASS] = start, kind
+    give_stretch(tree.i, tree.free, kind, old)
+    tree.c[c, C_START], tree.c[c, C_CLASS] = start, kind + 1
 
 
 @inner
@@ -207,17 +187,10 @@ def _tally(tree, rows, entry, c, sign):
 def put_entry(tree, rows, entry, c):
     """Puts an entry to the l-node of a c-node."""
     count = tree.c[c, C_COUNT]
-    if tree.c[c, C_CLASS] < 0 or count == _FIRST << tree.c[c, C_CLASS]:
+    if is_full(tree.c[c, C_CLASS], count):
         _widen(tree, c)
     at = tree.c[c, C_START] + count
-    tree.i[at, I_ENTRY] = entry
-    place = _probe(tree, rows, entry, c)
-    if place < 0:
-        tree.i[at, I_PROBE], tree.i[at, I_LOW], tree.i[at, I_HIGH] = _NO_PROBE, 0, 0
-    else:
-        decides = _DECIDES if rows.e[entry, E_FLAGS] & PLAIN else 0
-        tree.i[at, I_PROBE] = 2 * rows.b[place, B_SLOT] + decides
-        tree.i[at, I_LOW], tree.i[at, I_HIGH] = rows.b[place, B_LOW], rows.b[place, B_HIGH]
+    write_item(tree.i, at, entry, rows, entry, _probe(tree, rows, entry, c))
     tree.c[c, C_COUNT] = count + 1
     tree.e[entry, E_NODE], tree.e[entry, E_PLACE] = c, at
     _tally(tree, rows, entry, c, 1)
@@ -229,10 +202,7 @@ def take_entry(tree, rows, entry):
     c, at = tree.e[entry, E_NODE], tree.e[entry, E_PLACE]
     last = tree.c[c, C_START] + tree.c[c, C_COUNT] - 1
     if at != last:
-        other = tree.i[last, I_ENTRY]
-        tree.i[at, I_ENTRY], tree.i[at, I_PROBE] = other, tree.i[last, I_PROBE]
-        tree.i[at, I_LOW], tree.i[at, I_HIGH] = tree.i[last, I_LOW], tree.i[last, I_HIGH]
-        tree.e[other, E_PLACE] = at
+        tree.e[move_item(tree.i, last, at), E_PLACE] = at
     tree.c[c, C_COUNT] -= 1
     tree.e[entry, E_NODE] = -1
     _tally(tree, rows, entry, c, -1)

@@ -16,8 +16,6 @@ from wherecast.matching.betree.layout import (
     C_ROOM,
     C_START,
     E_NODE,
-    FIRST_SIZE,
-    I_ENTRY,
     P_COUNT,
     P_NEXT,
     P_PARENT,
@@ -26,6 +24,7 @@ from wherecast.matching.betree.layout import (
     State,
 )
 from wherecast.matching.exact.compiled import inner, njit
+from wherecast.matching.exact.items import FIRST_SIZE, I_NUMBER
 
 _P_FREE, _FIRST = int(State.P_FREE), FIRST_SIZE
 
@@ -48,7 +47,7 @@ def _fold(tree, rows, limits, c):
         return False
     for half in (left, right):
         while tree.c[half, C_COUNT] > 0:
-            entry = tree.i[tree.c[half, C_START], I_ENTRY]
+            entry = tree.i[tree.c[half, C_START], I_NUMBER]
             take_entry(tree, rows, entry)
             put_entry(tree, rows, entry, c)
         drop_c(tree, half)
@@ -120,7 +119,7 @@ def _clear_branch(tree, p, stack):
             tree.state[_P_FREE] = q
             q = below
         for at in range(tree.c[c, C_START], tree.c[c, C_START] + tree.c[c, C_COUNT]):
-            tree.e[tree.i[at, I_ENTRY], E_NODE] = -1
+            tree.e[tree.i[at, I_NUMBER], E_NODE] = -1
         tree.c[c, C_COUNT] = 0
         if c != tree.p[p, P_ROOT]:
             tree.c[c, C_FALSE] = 0

@@ -26,10 +26,10 @@ import numba
 from wherecast import __version__
 from wherecast.places import cache_parents, can_write
 
-_FOLDERS = ("columnar/kernels", "betree/kernels")
+_FOLDERS = ("columnar/kernels", "betree/kernels", "forest/kernels")
 _FILES = (
-    "columnar/layout.py", "exact/kernels.py", "exact/slots.py", "betree/layout.py",
-    "forest/kernels.py", "forest/layout.py",
+    "columnar/layout.py", "exact/items.py", "exact/kernels.py", "exact/slots.py",
+    "betree/layout.py", "forest/layout.py",
 )  # fmt: skip
 
 

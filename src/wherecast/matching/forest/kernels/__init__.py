@@ -1,0 +1,19 @@
+"""The kernels of the covering forest; compiled where numba can be imported."""
+
+from wherecast.matching.forest.kernels.covering import NONE, covered, descend
+from wherecast.matching.forest.kernels.matching import find_covered
+from wherecast.matching.forest.kernels.nodes import (
+    attach,
+    detach,
+    drop_node,
+    has_items,
+    join,
+    leave,
+    new_node,
+    plant_forest,
+)
+
+__all__ = [
+    "NONE", "attach", "covered", "descend", "detach", "drop_node", "find_covered", "has_items",
+    "join", "leave", "new_node", "plant_forest",
+]  # fmt: skip
