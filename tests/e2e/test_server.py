@@ -202,6 +202,14 @@ def test_it_tells_how_it_is(server: Server) -> None:
         b"lag_seconds",
         b"subscriptions",
         b"push_connections",
+        b"batches_total",
+        b"matches_total",
+        b"candidates_total",
+        b"index_filters",
+        b"index_bytes",
+        b'stage_seconds_total{stage="append"}',
+        b'stage_seconds_total{stage="match"}',
+        b'stage_seconds_total{stage="notify"}',
     ):
         assert b"\nwherecast_" + name + b" " in metrics, name
     status, stream = server.call("GET", "/v1/streams/default")

@@ -35,6 +35,13 @@ def test_publications_are_matched_by_spark(tmp_path: Path) -> None:
             got = json.loads(socket.recv(60))
             assert got["publication"]["attributes"] == {"n": 10.0}
             socket.send(json.dumps({"through": got["cursor"]}))
+            metrics = server.call("GET", "/metrics")[1].decode().splitlines()
+            assert "wherecast_matches_total 1.0" in metrics
+            assert "wherecast_index_filters 1.0" in metrics
+            found = {line.partition(" ")[0] for line in metrics}
+            stages = ("subscriptions", "decode", "match", "group", "spark", "commit")
+            named = {f'wherecast_stage_seconds_total{{stage="{stage}"}}' for stage in stages}
+            assert named <= found
             pipeline = next(
                 pid for pid, command in server.children().items() if "pipeline" in command
             )

@@ -19,6 +19,7 @@ from pathlib import Path
 from threading import Thread, Timer
 from typing import Any
 
+import pyarrow as pa
 import uvicorn
 
 from wherecast import __version__
@@ -57,6 +58,7 @@ def main() -> int:
     given = json.loads(sys.stdin.readline())
     settings = settings_from_json(given["settings"])
     configure_logs(settings.server.log_format)
+    pa.array([None])  # imports pandas where it is installed: no publication shall wait for that
     try:
         desk = _desk(settings)
     except WherecastError as error:
@@ -146,7 +148,7 @@ def _listen(
         told = json.loads(line)
         if not inline:
             state.phase, state.restarts = told["phase"], told["restarts"]
-            state.problem = told["problem"]
+            state.problem, state.figures = told["problem"], told["figures"]
     last = Timer(_ENDS_WITHIN_S, os._exit, (1,))
     last.daemon = True
     last.start()

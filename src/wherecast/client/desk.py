@@ -3,10 +3,11 @@
 Concurrency: any number of threads.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from threading import Lock
+from typing import Any
 
 import numpy as np
 
@@ -120,6 +121,17 @@ class Desk:
         """Why matching or delivery does not get on, where that may heal by itself."""
         return self._runner.problem
 
+    @property
+    def figures(self) -> Mapping[str, Any]:
+        """What matching has done, where this process matches."""
+        figures = self._runner.figures
+        return {} if figures is None else figures.to_dict()
+
+    @property
+    def queued_in_all(self) -> int | None:
+        """Notifications in all queues, when limits were looked at last; None before that."""
+        return self._runner.queued
+
     def raise_failure(self) -> None:
         """Raises what ended matching or delivery, if something did."""
         self._runner.check()
@@ -131,20 +143,21 @@ class Desk:
             StoreError: they could not be stored; none is.
         """
         self.check()
-        return self.accept(prepare(given, stream, self.registrar.schema(stream)))
+        prepared = prepare(given, stream, self.registrar.schema(stream))
+        return published(prepared, self.accept(prepared))
 
-    def accept(self, prepared: Prepared) -> Published:
-        """Appends publications that were prepared, and has them matched.
+    def accept(self, prepared: Prepared) -> Receipt | None:
+        """Appends publications that were prepared, and has them matched; None if none is good.
 
         Raises:
             StoreError: they could not be stored; none is.
         """
         self.check()
         if not len(prepared.rows):
-            return published(prepared, None)
+            return None
         receipt = self._append(prepared.good)
         self._runner.wake()
-        return published(prepared, receipt)
+        return receipt
 
     def _append(self, good: Publications) -> Receipt:
         try:

@@ -9,6 +9,7 @@ from threading import Condition, Thread
 from wherecast.gateway.courier import Courier
 from wherecast.gateway.retention import DEFAULT_RETENTION, Retention, enforce
 from wherecast.model import StoreError, WherecastError
+from wherecast.pipeline.live.figures import Figures
 from wherecast.pipeline.live.inline import FindPoison, InlinePipeline
 from wherecast.pipeline.live.mend import mend
 from wherecast.pipeline.live.trimming import trim_segments
@@ -18,6 +19,7 @@ from wherecast.store.contracts import DamagedSegment, Store
 _RETRY_S = 0.2  # after a full disk, say
 _READ_TRIES = 10
 _MERGE_EVERY = 8  # batches
+_REST_MAX_S = 0.005
 _IDLE_S = 0.05  # without work, before segments are merged: whoever took the last ones goes first
 
 
@@ -26,6 +28,7 @@ class Pump:
 
     Attributes:
         problem: why the last batch could not be stored; it is tried again.
+        queued: notifications in all queues, when limits were looked at last; None before that.
     """
 
     def __init__(
@@ -36,6 +39,7 @@ class Pump:
         retention: Retention = DEFAULT_RETENTION,
     ) -> None:
         self.problem: StoreError | None = None
+        self.queued: int | None = None
         self._store = store
         self._courier = courier
         self._pipeline = InlinePipeline(store, now_us, find_poison)
@@ -48,6 +52,11 @@ class Pump:
         self._is_stopped = False
         self._failure: BaseException | None = None
         self._thread = Thread(target=self._run, name="wherecast-pipeline", daemon=True)
+
+    @property
+    def figures(self) -> Figures:
+        """What was done so far."""
+        return self._pipeline.figures
 
     def start(self) -> None:
         """Begins."""
@@ -100,6 +109,7 @@ class Pump:
     def _match_all(self) -> None:
         """Matches until nothing is new, the disk is full, or it is to end."""
         while not self._is_stopped:
+            started = time.monotonic()
             try:
                 batch = self._pipeline.next_batch()
             except StoreError as error:
@@ -111,7 +121,8 @@ class Pump:
             self._unread = 0
             if batch is None:
                 return
-            self._courier.notify(batch)
+            with self.figures.timed("notify"):
+                self._courier.notify(batch)
             try:
                 progress = self._pipeline.commit(batch)
             except StoreError as error:  # a full disk, say: it is tried again and again
@@ -123,6 +134,17 @@ class Pump:
             if self._batches % _MERGE_EVERY == 0:  # it may never be idle
                 self._merged()
                 self._trimmed()
+            if batch.end.since(batch.start) > 1:
+                self._rest(time.monotonic() - started)
+
+    def _rest(self, seconds: float) -> None:
+        """Lets others run for as long as a batch took, but not for long.
+
+        It is called where publications come faster than one by one: then what comes meanwhile goes
+        together, and those who accept and send get the interpreter.
+        """
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_stopped, min(seconds, _REST_MAX_S))
 
     def _wait_after(self, error: StoreError) -> None:
         """Waits a little before the same is tried again."""
@@ -138,7 +160,8 @@ class Pump:
         self._trim_at = time.monotonic() + self._retention.every_s
         try:
             try:
-                enforce(self._store, self._courier.trim, self._retention, now_us())
+                trim = self._courier.trim
+                self.queued = enforce(self._store, trim, self._retention, now_us())
                 trim_segments(self._store)
                 self._courier.release_idle()
             except DamagedSegment as damage:
@@ -152,7 +175,8 @@ class Pump:
         """Whether segments were due to be merged, and are now."""
         try:
             try:
-                return self._store.mailboxes.merge() > 0
+                with self.figures.timed("merge"):
+                    return self._store.mailboxes.merge() > 0
             except DamagedSegment as damage:
                 mend(self._store, damage.first, damage.end, now_us())
                 return True

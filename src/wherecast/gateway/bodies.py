@@ -36,31 +36,18 @@ _KNOWN = frozenset(KEYS)
 _Problem = tuple[str | None, str, str]  # the key it is about, a code, a sentence
 
 
-def prepare_json(
-    body: Body, stream: str, schema: Schema, rows_max: int, limits: Limits = DEFAULT_LIMITS
-) -> Prepared:
-    """The publications of one object or of an array, as a log takes them.
+def read_objects(
+    body: Body, is_json: bool, rows_max: int, limits: Limits = DEFAULT_LIMITS
+) -> list[Any]:
+    """The publication objects of a body: JSON with one object or an array, or one per line.
 
     Raises:
         PublicationError: the body as a whole is not JSON, or neither object nor array, or has too
             many.
     """
-    objects = read_json(body, limits)
+    objects = read_json(body, limits) if is_json else read_ndjson(body, limits)
     refuse_many(len(objects), rows_max)
-    return prepare_objects(objects, stream, schema, limits)
-
-
-def prepare_ndjson(
-    body: Body, stream: str, schema: Schema, rows_max: int, limits: Limits = DEFAULT_LIMITS
-) -> Prepared:
-    """The publications of an object per line, as a log takes them.
-
-    Raises:
-        PublicationError: there are too many.
-    """
-    objects = read_ndjson(body, limits)
-    refuse_many(len(objects), rows_max)
-    return prepare_objects(objects, stream, schema, limits)
+    return objects
 
 
 def prepare_objects(

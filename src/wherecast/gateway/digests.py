@@ -25,7 +25,7 @@ Digests = npt.NDArray[np.uint64]
 
 _LONG = 256  # bytes
 _NAMES_MAX = 10_000  # whose hashes are kept
-_FEW = 4  # rows
+_FEW = 16  # rows
 _WORD = (1 << 64) - 1
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 _MIX = np.uint64(0xBF58476D1CE4E5B9)

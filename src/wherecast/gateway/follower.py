@@ -21,12 +21,17 @@ class Follower:
 
     Attributes:
         problem: why the store could not be read last; it is tried again.
+        queued: notifications in all queues, when limits were looked at last; None before that.
+        figures: none: whoever matches has them.
     """
+
+    figures = None
 
     def __init__(
         self, store: Store, courier: Courier, retention: Retention = DEFAULT_RETENTION
     ) -> None:
         self.problem: StoreError | None = None
+        self.queued: int | None = None
         self._store = store
         self._batches = store.batches
         self._retention = retention
@@ -79,7 +84,8 @@ class Follower:
                 sequence = reached
             if monotonic() >= self._trim_at:
                 self._trim_at = monotonic() + self._retention.every_s
-                enforce(self._store, self._courier.trim, self._retention, now_us())
+                trim = self._courier.trim
+                self.queued = enforce(self._store, trim, self._retention, now_us())
                 self._courier.release_idle()
             self.problem = None
         except DamagedSegment as damage:

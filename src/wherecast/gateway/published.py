@@ -1,6 +1,11 @@
 """What became of publications that were handed in."""
 
-from dataclasses import dataclass
+import sys
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from wherecast.columns import Rejection
 from wherecast.gateway.intake import Prepared
@@ -40,25 +45,42 @@ class Published:
         return len({bad.row for bad in self.rejections})
 
 
-def published(prepared: Prepared, receipt: Receipt | None) -> Published:
-    """What became of publications that were prepared, by the receipt of the good ones."""
-    if receipt is None:
-        return Published(0, 0, prepared.rejected)
-    ids = prepared.good.envelopes.column("id")
-    conflicts = [
-        Rejection(
-            int(prepared.rows[place]),
-            "conflict",
-            f"id {ids[place].as_py()} came before with another body",
-            key="id",
-        )
-        for place in receipt.conflicts.nonzero()[0].tolist()
-    ]
-    offsets = receipt.offsets[receipt.offsets >= 0]
+def published(
+    prepared: Prepared, receipt: Receipt | None, start: int = 0, end: int = sys.maxsize
+) -> Published:
+    """What became of publications that were prepared, by the receipt of the good ones.
+
+    Args:
+        prepared: the publications.
+        receipt: of the good ones; None where none is.
+        start: the place of the first one that is asked for; the outcome counts from it.
+        end: the place after the last one.
+    """
+    rejections = _between(prepared.rejected, start, end)
+    first, last = np.searchsorted(prepared.rows, (start, end)).tolist()
+    if receipt is None or first == last:
+        return Published(0, 0, tuple(rejections))
+    if receipt.conflicts.any():
+        ids = prepared.good.envelopes.column("id")
+        for place in (first + receipt.conflicts[first:last].nonzero()[0]).tolist():
+            text = f"id {ids[place].as_py()} came before with another body"
+            row = int(prepared.rows[place]) - start
+            rejections.append(Rejection(row, "conflict", text, key="id"))
+        rejections.sort(key=lambda bad: bad.row)
+    offsets = receipt.offsets[first:last]
+    offsets = offsets[offsets >= 0]
     return Published(
         len(offsets),
-        int(receipt.duplicates.sum()),
-        tuple(sorted((*prepared.rejected, *conflicts), key=lambda bad: bad.row)),
+        int(receipt.duplicates[first:last].sum()),
+        tuple(rejections),
         int(offsets[0]) if len(offsets) else None,
         int(offsets[-1]) if len(offsets) else None,
     )
+
+
+def _between(rejected: Sequence[Rejection], start: int, end: int) -> list[Rejection]:
+    """Those of some places, which are counted from the first of them."""
+    first = bisect_left(rejected, start, key=lambda bad: bad.row)
+    last = bisect_left(rejected, end, first, key=lambda bad: bad.row)
+    some = list(rejected[first:last])
+    return [replace(bad, row=bad.row - start) for bad in some] if start else some

@@ -34,23 +34,37 @@ class Retention:
 DEFAULT_RETENTION = Retention()
 
 
-def overdue(store: Store, limits: Retention, now: int) -> dict[str, tuple[int, int]]:
-    """The subscribers whose queues pass a limit.
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the queues are.
 
-    Returns:
-        By name: the sequence that its queue is to begin at, and how many notifications that takes
-        from it.
+    Attributes:
+        queued: notifications in all of them that are not acknowledged.
+        overdue: of each that passes a limit, the sequence that it is to begin at, and how many
+            notifications that takes from it.
     """
+
+    queued: int
+    overdue: dict[str, tuple[int, int]]
+
+
+def found_in(store: Store, limits: Retention, now: int) -> Found:
+    """What the queues of a store are now."""
     by_age = sequence_at(store.batches, store.mailboxes.starts_at(), now - limits.queue_age_us)
     publications = max(1, store.log.ends().since(store.log.starts()))
     most = max(1, limits.queue_bytes_max * publications // max(1, store.log.bytes()))
-    found = {}
+    overdue: dict[str, tuple[int, int]] = {}
+    queued = 0
     for name, cursor in store.cursors.all():
-        start = max(by_age, _by_size(store, name, cursor, most))
+        # What was acknowledged may not be stored yet.
+        count = max(0, store.mailboxes.count(name, cursor.through) - len(cursor.beyond))
+        start = max(by_age, _by_size(store, name, cursor, count - most))
+        queued += count
         if start > cursor.through:
             lost = _between(store, name, cursor, start)
-            found[name] = start, lost
-    return found
+            overdue[name] = start, lost
+            queued -= lost
+    return Found(queued, overdue)
 
 
 def trim_log(store: Store) -> None:
@@ -76,12 +90,11 @@ def _first(low: int, high: int, is_before: Callable[[int], bool]) -> int:
     return low
 
 
-def _by_size(store: Store, name: str, cursor: Cursor, most: int) -> int:
-    """Where a queue is to begin so that it has no more than so many notifications."""
-    count = store.mailboxes.count(name, cursor.through) - len(cursor.beyond)
-    if count <= most:
+def _by_size(store: Store, name: str, cursor: Cursor, surplus: int) -> int:
+    """Where a queue is to begin that has so many notifications too many."""
+    if surplus <= 0:
         return cursor.through
-    queued = store.mailboxes.queued(name, cursor.through, count - most + len(cursor.beyond))
+    queued = store.mailboxes.queued(name, cursor.through, surplus + len(cursor.beyond))
     return int(queued.sequences[-1]) + 1
 
 
@@ -102,8 +115,14 @@ Trim = Callable[[str, int, int], None]
 """Lets the queue of a subscriber begin at a sequence, and counts what it lost."""
 
 
-def enforce(store: Store, trim: Trim, limits: Retention, now: int) -> None:
-    """Does what the owner does: cursors first, so that what is removed was counted."""
-    for name, (start, lost) in overdue(store, limits, now).items():
+def enforce(store: Store, trim: Trim, limits: Retention, now: int) -> int:
+    """Does what the owner does: cursors first, so that what is removed was counted.
+
+    Returns:
+        How many notifications are queued then.
+    """
+    found = found_in(store, limits, now)
+    for name, (start, lost) in found.overdue.items():
         trim(name, start, lost)
     trim_log(store)
+    return found.queued

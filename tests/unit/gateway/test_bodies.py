@@ -8,7 +8,7 @@ import pytest
 
 import wherecast as wc
 from wherecast.columns.encoded import decode_batch
-from wherecast.gateway.bodies import prepare_json, prepare_ndjson
+from wherecast.gateway.bodies import prepare_objects, read_objects
 from wherecast.gateway.intake import Prepared, prepare
 from wherecast.model import Limits
 
@@ -17,7 +17,7 @@ SCHEMA = wc.Schema.from_dict({"no2": {"type": "float", "min": 0, "max": 1000}, "
 
 def prepared(body: Any, limits: Limits = Limits()) -> Prepared:  # noqa: B008
     text = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return prepare_json(text, "air", SCHEMA, 100, limits)
+    return prepare_objects(read_objects(text, True, 100, limits), "air", SCHEMA, limits)
 
 
 def verdicts(body: Any) -> list[tuple[int, str, str | None]]:
@@ -40,7 +40,7 @@ def test_good_ones_among_bad_ones_are_kept() -> None:
     body = (
         b'{"attributes":{"n":1},"id":"a"}\n[]\n\n{"attributes":{"n":2.5}}\n{"attributes":{"n":3}}'
     )
-    found = prepare_ndjson(body, "air", SCHEMA, 100)
+    found = prepare_objects(read_objects(body, False, 100), "air", SCHEMA)
     assert found.rows.tolist() == [0, 3]
     assert decode_batch(found.good.attributes, SCHEMA).column("n").to_pylist() == [1, 3]
     assert found.good.envelopes.column("id").to_pylist() == ["a", None]

@@ -32,3 +32,20 @@ def test_a_receipt_and_what_was_refused_before_it_come_together() -> None:
     assert "d came before" in str(done.errors[1][1])
     nothing = published(prepared, None)
     assert (nothing.accepted, nothing.first, nothing.rejected) == (0, None, 1)
+
+
+def test_a_part_of_a_call_counts_from_its_own_first_place() -> None:
+    given = [wc.Publication({"n": value}, str(value)) for value in (0, "x", 2, 3, "y", 5)]
+    prepared = prepare(given, "air", SCHEMA)
+    receipt = Receipt(
+        0,
+        np.array([4, 5, -1, 6]),
+        np.array([False, False, False, False]),
+        np.array([False, False, True, False]),
+    )
+    parts = [published(prepared, receipt, *part) for part in ((0, 2), (2, 2), (2, 5), (5, 6))]
+    assert [(part.accepted, part.first, part.last) for part in parts] == [
+        (1, 4, 4), (0, None, None), (1, 5, 5), (1, 6, 6),
+    ]  # fmt: skip
+    rejections = [[(bad.row, bad.code) for bad in part.rejections] for part in parts]
+    assert rejections == [[(1, "wrong_type")], [], [(1, "conflict"), (2, "wrong_type")], []]

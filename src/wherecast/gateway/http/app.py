@@ -23,9 +23,11 @@ from wherecast.gateway.http.context import Context
 from wherecast.gateway.http.counters import Counters
 from wherecast.gateway.http.desk import Desk
 from wherecast.gateway.http.guard import App, Guard
+from wherecast.gateway.http.joint import Joint
 from wherecast.gateway.http.pipeline_state import PipelineState
 from wherecast.gateway.http.threads import Threads
 from wherecast.gateway.settings import Settings
+from wherecast.model import Limits
 
 _DESCRIPTION = """Content-based publish/subscribe: filters are WHERE clauses.
 
@@ -35,11 +37,18 @@ notification object as a pull gives it; send `{"through": cursor}` or `{"cursors
 
 def context_of(desk: Desk, settings: Settings, pipeline: PipelineState) -> Context:
     """What the paths of a server share; made within the event loop that serves them."""
+    given, threads = settings.limits, Threads()
+    limits = Limits(
+        publication_attributes_max=given.publication_attributes_max,
+        json_depth_max=given.json_depth_max,
+        payload_bytes_max=given.payload_bytes_max,
+    )
     return Context(
         desk=desk,
         settings=settings,
-        threads=Threads(),
-        bodies=Bodies(settings.limits),
+        threads=threads,
+        bodies=Bodies(given),
+        joint=Joint(desk, threads, given.publications_max, limits),
         counters=Counters(),
         pipeline=pipeline,
         stopping=asyncio.Event(),

@@ -8,6 +8,7 @@ from wherecast.gateway.http.body import Bodies
 from wherecast.gateway.http.connections import Connections
 from wherecast.gateway.http.counters import Counters
 from wherecast.gateway.http.desk import Desk
+from wherecast.gateway.http.joint import Joint
 from wherecast.gateway.http.pipeline_state import PipelineState
 from wherecast.gateway.http.threads import Threads
 from wherecast.gateway.settings import Settings
@@ -22,6 +23,7 @@ class Context:
         settings: of the server.
         threads: where they wait for the disk.
         bodies: reads requests.
+        joint: publishes what they have.
         counters: what was done so far.
         pipeline: what is known of the process that matches.
         stopping: set when the server is about to end: who waits is let go.
@@ -33,6 +35,7 @@ class Context:
     settings: Settings
     threads: Threads
     bodies: Bodies
+    joint: Joint
     counters: Counters
     pipeline: PipelineState
     stopping: asyncio.Event

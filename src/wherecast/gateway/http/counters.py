@@ -1,6 +1,8 @@
 """What the server counts, for Prometheus."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
 
 from prometheus_client import CollectorRegistry, Counter
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -10,8 +12,28 @@ from wherecast.gateway.http.answers import Refused, refused_of
 from wherecast.gateway.published import Published
 from wherecast.model import WherecastError
 
-Figures = Callable[[], Iterable[tuple[str, str, str, float]]]
-"""Gives `gauge` or `counter`, a name, what it is, and its value now."""
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A value that others keep.
+
+    Attributes:
+        kind: whether it only grows.
+        name: of it.
+        text: what it is.
+        value: now; or values by what they are of.
+        label: what values are told apart by.
+    """
+
+    kind: Literal["gauge", "counter"]
+    name: str
+    text: str
+    value: float | Mapping[str, float]
+    label: str = ""
+
+
+Look = Callable[[], Iterable[Figure]]
+"""Gives values as they are now."""
 
 
 class Counters:
@@ -62,9 +84,9 @@ class Counters:
         code = error.code if isinstance(error, Refused) else refused_of(error)[1]["code"]
         self._refused.labels(code).inc()
 
-    def watch(self, figures: Figures) -> None:
+    def watch(self, look: Look) -> None:
         """Has figures asked for whenever someone looks."""
-        self.registry.register(_Watched(figures))
+        self.registry.register(_Watched(look))
 
     def _counter(self, name: str, text: str) -> Counter:
         return Counter(f"wherecast_{name}", text, registry=self.registry)
@@ -73,15 +95,20 @@ class Counters:
 class _Watched(Collector):
     """Figures that others keep."""
 
-    def __init__(self, figures: Figures) -> None:
-        self._figures = figures
+    def __init__(self, look: Look) -> None:
+        self._look = look
 
     def collect(self) -> Iterator[Metric]:
         """The figures now."""
-        for kind, name, text, value in self._figures():
-            family = GaugeMetricFamily if kind == "gauge" else CounterMetricFamily
-            metric = family(f"wherecast_{name}", text)
-            metric.add_metric([], value)
+        for one in self._look():
+            family = GaugeMetricFamily if one.kind == "gauge" else CounterMetricFamily
+            labels = [one.label] if one.label else []
+            metric = family(f"wherecast_{one.name}", one.text, labels=labels)
+            if isinstance(one.value, Mapping):
+                for label, value in one.value.items():
+                    metric.add_metric([label], value)
+            else:
+                metric.add_metric([], one.value)
             yield metric
 
     def describe(self) -> Iterator[Metric]:

@@ -1,15 +1,15 @@
 """What the server needs of the process that it runs in."""
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 from wherecast.gateway.courier import Courier
 from wherecast.gateway.intake import Prepared
-from wherecast.gateway.published import Published
 from wherecast.gateway.received import Received
 from wherecast.gateway.registrar import Registrar
 from wherecast.model import StoreError
 from wherecast.store.contracts import Store
+from wherecast.store.records import Receipt
 
 
 class Desk(Protocol):
@@ -34,6 +34,16 @@ class Desk(Protocol):
         """Why matching or delivery does not get on, where that may heal by itself."""
         ...
 
+    @property
+    def figures(self) -> Mapping[str, Any]:
+        """What matching has done, where this process matches: as `PipelineState` has it."""
+        ...
+
+    @property
+    def queued_in_all(self) -> int | None:
+        """Notifications in all queues, when limits were looked at last; None before that."""
+        ...
+
     def register(self, name: str) -> bool:
         """Registers a subscriber and opens its queue; False where it was registered already."""
         ...
@@ -46,8 +56,8 @@ class Desk(Protocol):
         """Opens the queue of a subscriber; False where nobody of this name is registered."""
         ...
 
-    def accept(self, prepared: Prepared) -> Published:
-        """Appends publications that were prepared, and has them matched."""
+    def accept(self, prepared: Prepared) -> Receipt | None:
+        """Appends publications that were prepared, and has them matched; None if none is good."""
         ...
 
     def received(self, sequences: Sequence[int]) -> list[Received | None]:

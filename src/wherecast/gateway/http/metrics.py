@@ -8,7 +8,14 @@ from prometheus_client import generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
 from wherecast.gateway.http.context import Context
+from wherecast.gateway.http.counters import Figure
 from wherecast.gateway.http.health import lag_of
+
+_DONE = {
+    "batches": "Committed since matching began in its process.",
+    "matches": "Pairs of a publication and a subscription since then.",
+    "candidates": "Filters that were looked at one by one since then.",
+}
 
 
 def router(context: Context) -> APIRouter:
@@ -25,29 +32,54 @@ def router(context: Context) -> APIRouter:
     return routes
 
 
-def _figures(context: Context) -> Iterator[tuple[str, str, str, float]]:
-    store = context.desk.store
-    lag, counts = lag_of(store), store.registry.counts()
-    yield "gauge", "lag_publications", "Publications that are not matched yet.", lag.publications
-    yield "gauge", "lag_seconds", "Age of the oldest of them.", lag.seconds
-    yield "counter", "publications_matched", "Matched so far.", store.batches.progress().sequence
-    yield "gauge", "streams", "There are.", counts["streams"]
-    yield "gauge", "subscribers", "Registered.", counts["subscribers"]
-    yield "gauge", "subscriptions", "In force.", counts["subscriptions"]
-    totals = context.desk.courier.totals()
-    yield "counter", "notifications_acknowledged", "Of open queues.", totals.acknowledged
-    yield "counter", "notifications_lost", "Passed a limit, or damaged.", totals.lost
-    yield "gauge", "notifications_held", "In memory, not acknowledged.", totals.queued
-    yield "gauge", "notifications_in_flight", "Pushed, not acknowledged.", totals.in_flight
-    connections = context.connections
-    yield "gauge", "push_connections", "Open now.", len(connections)
-    yield "counter", "push_stalled", "Closed since they took nothing.", connections.stalled
-    yield "counter", "push_replaced", "Closed for another one.", connections.replaced
-    yield "gauge", "push_waiting", "Connections that wait to take more.", connections.waiting
-    held = connections.held_most_bytes
-    yield "gauge", "push_held_bytes_most", "The most that one ever held to be sent.", held
-    for kind, waiting in context.threads.waiting().items():
-        yield "gauge", f"threads_{kind}_waiting", "Calls that wait for a thread.", waiting
+def _figures(context: Context) -> Iterator[Figure]:
+    yield from _of_matching(context)
+    yield from _of_queues(context)
+    yield from _of_connections(context)
     pipeline = context.pipeline
-    yield "gauge", "pipeline_running", "1 where publications are matched.", pipeline.is_running
-    yield "counter", "pipeline_restarts", "Of its process.", pipeline.restarts
+    yield Figure("gauge", "pipeline_running", "1 where they are matched.", pipeline.is_running)
+    yield Figure("counter", "pipeline_restarts", "Of its process.", pipeline.restarts)
+
+
+def _of_matching(context: Context) -> Iterator[Figure]:
+    store, joint = context.desk.store, context.joint
+    lag, counts = lag_of(store), store.registry.counts()
+    done = context.desk.figures or context.pipeline.figures
+    matched = store.batches.progress().sequence
+    yield Figure("gauge", "lag_publications", "Not matched yet.", lag.publications)
+    yield Figure("gauge", "lag_seconds", "Age of the oldest of them.", lag.seconds)
+    yield Figure("counter", "publications_matched", "Ever, with this store.", matched)
+    yield Figure("counter", "publish_batches", "Written to the log.", joint.batches)
+    yield Figure("counter", "publish_requests", "That these had.", joint.requests)
+    for name, text in _DONE.items():
+        yield Figure("counter", name, text, done.get(name, 0))
+    yield Figure("gauge", "index_filters", "In the index.", done.get("filters", 0))
+    yield Figure("gauge", "index_bytes", "What the index takes.", done.get("index_bytes", 0))
+    seconds = joint.seconds | done.get("seconds", {})
+    yield Figure("counter", "stage_seconds", "What each stage took.", seconds, "stage")
+    for name, value in counts.items():
+        yield Figure("gauge", name, "There are.", value)
+
+
+def _of_queues(context: Context) -> Iterator[Figure]:
+    totals = context.desk.courier.totals()
+    yield Figure("counter", "notifications_acknowledged", "Of open queues.", totals.acknowledged)
+    yield Figure("counter", "notifications_lost", "Passed a limit, or damaged.", totals.lost)
+    yield Figure("gauge", "notifications_held", "In memory, not acknowledged.", totals.queued)
+    yield Figure("gauge", "notifications_in_flight", "Pushed, not acknowledged.", totals.in_flight)
+    queued = context.desk.queued_in_all
+    if queued is not None:
+        text = "In all queues, when limits were looked at last (retention.every)."
+        yield Figure("gauge", "notifications_queued", text, queued)
+
+
+def _of_connections(context: Context) -> Iterator[Figure]:
+    connections = context.connections
+    yield Figure("gauge", "push_connections", "Open now.", len(connections))
+    yield Figure("counter", "push_stalled", "Closed since they took nothing.", connections.stalled)
+    yield Figure("counter", "push_replaced", "Closed for another one.", connections.replaced)
+    yield Figure("gauge", "push_waiting", "Take no more for now.", connections.waiting)
+    held = connections.held_most_bytes
+    yield Figure("gauge", "push_held_bytes_most", "The most that one ever held to be sent.", held)
+    for kind, waiting in context.threads.waiting().items():
+        yield Figure("gauge", f"threads_{kind}_waiting", "Calls that wait for a thread.", waiting)

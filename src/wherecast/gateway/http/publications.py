@@ -6,16 +6,12 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from wherecast.columns import Rejection
-from wherecast.gateway.arrow_bodies import prepare_arrow
-from wherecast.gateway.bodies import prepare_json, prepare_ndjson
 from wherecast.gateway.http import examples, shapes
 from wherecast.gateway.http.answers import Refused, answer, pointer_to
 from wherecast.gateway.http.body import ARROW, JSON, NDJSON, content_type
 from wherecast.gateway.http.context import Context
-from wherecast.gateway.http.known import stream_schema
-from wherecast.gateway.intake import Prepared
 from wherecast.gateway.published import Published
-from wherecast.model import Limits, WherecastError
+from wherecast.model import WherecastError
 
 _TYPES = (JSON, NDJSON, ARROW)
 _ERRORS_MAX = 10_000  # in one answer: one for each publication that a body may have
@@ -24,7 +20,6 @@ _ERRORS_MAX = 10_000  # in one answer: one for each publication that a body may 
 def router(context: Context) -> APIRouter:
     """The paths of publications."""
     routes = APIRouter(tags=["publications"])
-    limits = context.settings.limits
 
     @routes.post(
         "/v1/streams/{stream}/publications",
@@ -43,33 +38,15 @@ def router(context: Context) -> APIRouter:
         try:
             kind = content_type(request, _TYPES)
             async with context.bodies.read(request) as body:
-                done, response = await context.threads.write(_publish, stream, kind, body)
+                done = await context.joint.publish(stream, kind, body)
         except (Refused, WherecastError) as error:
             context.counters.refused(error)
             raise
+        context.counters.published(done)
         if done.accepted:
             context.appended.tell()
-        return response
+        return answered(done)
 
-    def _publish(stream: str, kind: str, body: bytes) -> tuple[Published, Response]:
-        done = context.desk.accept(_prepared(stream, kind, body))
-        context.counters.published(done)
-        return done, answered(done)
-
-    def _prepared(stream: str, kind: str, body: bytes) -> Prepared:
-        schema = stream_schema(context.desk, stream)
-        if not body.strip():
-            raise Refused(400, "malformed", "the body is empty; it needs a publication")
-        if kind == ARROW:
-            return prepare_arrow(body, stream, schema, limits.publications_max, model_limits)
-        prepare = prepare_json if kind == JSON else prepare_ndjson
-        return prepare(body, stream, schema, limits.publications_max, model_limits)
-
-    model_limits = Limits(
-        publication_attributes_max=limits.publication_attributes_max,
-        json_depth_max=limits.json_depth_max,
-        payload_bytes_max=limits.payload_bytes_max,
-    )
     return routes
 
 

@@ -29,6 +29,8 @@ from wherecast.model import WherecastError
 REPLACED, STALLED, UNREGISTERED = 4000, 4001, 4002
 _GOING_AWAY, _FAILED = 1001, 1011
 _SENT_AT_ONCE_BYTES = 256 << 10
+_WIDE = 100  # in flight: such a connection goes on while acknowledgements wait for others
+_ACKS_REST_S = 0.01
 _REASONS = {
     REPLACED: "another connection of this subscriber was opened",
     STALLED: "the connection took nothing for too long",
@@ -86,7 +88,9 @@ class _Push:
         self._options = options
         self._handed: list[Notification] = []
         self._transport = transport_of(websocket.scope)
-        self._acks = PushAcks(context.desk.courier, name, context.threads)
+        is_awaited = options.confirm or options.window < _WIDE
+        rest_s = 0.0 if is_awaited else _ACKS_REST_S
+        self._acks = PushAcks(context.desk.courier, name, context.threads, rest_s)
         self._stall_s = context.settings.push.stall.total_seconds()
 
     async def run(self) -> None:

@@ -32,12 +32,20 @@ class _Given:
 
 
 class PushAcks:
-    """The acknowledgements of a connection, from `put` to what is told about them by `next`."""
+    """The acknowledgements of a connection, from `put` to what is told about them by `next`.
 
-    def __init__(self, courier: Courier, name: str, threads: Threads) -> None:
+    Args:
+        courier: has the queue.
+        name: of the subscriber.
+        threads: where they are written.
+        rest_s: how long the first one waits for others, where nobody waits for it.
+    """
+
+    def __init__(self, courier: Courier, name: str, threads: Threads, rest_s: float = 0.0) -> None:
         self._courier = courier
         self._name = name
         self._threads = threads
+        self._rest_s = rest_s
         self._waiting: deque[_Given] = deque()
         self._changed = asyncio.Event()
         self._has_room = asyncio.Event()
@@ -54,6 +62,8 @@ class PushAcks:
     async def next(self) -> list[Told]:
         """What became of the next messages, once they are on disk; an `error`, or the message."""
         await self._changed.wait()
+        if self._rest_s:
+            await asyncio.sleep(self._rest_s)
         given = list(self._waiting)
         self._waiting.clear()
         self._changed.clear()

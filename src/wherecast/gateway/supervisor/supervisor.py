@@ -4,6 +4,7 @@ Concurrency: one event loop.
 """
 
 import asyncio
+import json
 import os
 import signal
 import socket
@@ -42,7 +43,12 @@ class Supervisor:
         self._report = report
         self._children: dict[str, Child] = {}
         self._is_ready: dict[str, asyncio.Event] = {}
-        self._state: dict[str, Any] = {"phase": "starting", "restarts": 0, "problem": ""}
+        self._state: dict[str, Any] = {
+            "phase": "starting",
+            "restarts": 0,
+            "problem": "",
+            "figures": {},
+        }
         self._stop = asyncio.Event()
         self._code = SUCCESS
 
@@ -116,6 +122,8 @@ class Supervisor:
             self._ready(name).set()
             if name == "pipeline":
                 self._tell_state(phase="running", problem="")
+        elif line.startswith("committed "):
+            self._tell_state(figures=json.loads(line.split(" ", 2)[2]))
 
     def _told(self, name: str) -> Callable[[str], None]:
         return lambda line: self._say("told", {"name": name, "line": line})

@@ -259,6 +259,17 @@ class ColumnarIndex:
             "candidates": counters["entries_checked"] / done,
         }
 
+    @property
+    def candidates(self) -> int:
+        """How many filters were looked at so far, one by one."""
+        return self._counters["entries_checked"]
+
+    @property
+    def nbytes(self) -> int:
+        """What the filters and the trees over them take."""
+        snapshots = [run.snapshot for run in self.runs()]
+        return sum(one.table.nbytes + one.forest_bytes for one in snapshots)
+
     def stats(self) -> dict[str, Any]:
         """Figures about the runs, and what matching has cost so far."""
         runs = self.runs()

@@ -52,6 +52,7 @@ class InForce:
         ids: of each version of a subscription its id, by number.
         unreadable: filters that were accepted once but cannot be read now.
         passed_over: what is wrong with changes that could not be read, by version.
+        index_bytes: what the indexes took when `measure` was called last.
     """
 
     def __init__(self) -> None:
@@ -65,6 +66,7 @@ class InForce:
         self.ids: list[str] = []
         self.unreadable = 0
         self.passed_over: dict[int, str] = {}
+        self.index_bytes = 0
         self._spans = Spans()
         self._standing: dict[str, dict[str, int]] = {}  # subscriber → id → number
         self._streams: list[str] = []  # of each version of a subscription
@@ -174,6 +176,15 @@ class InForce:
         made._spans = Spans.restored(count, held, values)
         made._collected = np.setdiff1d(np.arange(count), held)
         return made
+
+    @property
+    def candidates(self) -> int:
+        """How many filters were looked at so far, beyond the indexes."""
+        return sum(stream.index.candidates for stream in self.streams.values())
+
+    def measure(self) -> None:
+        """Sets `index_bytes`."""
+        self.index_bytes = sum(stream.index.nbytes for stream in self.streams.values())
 
     def __len__(self) -> int:
         """The filters that are held, ended ones that were not collected included."""

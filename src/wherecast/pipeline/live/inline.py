@@ -8,6 +8,7 @@ from contextlib import suppress
 
 from wherecast.model import StoreError
 from wherecast.pipeline.live.attempts import Attempts
+from wherecast.pipeline.live.figures import Figures
 from wherecast.pipeline.live.keeper import Keeper
 from wherecast.pipeline.live.plan import PUBLICATIONS_MAX, Plan, plan
 from wherecast.pipeline.live.stage import Range, match_range
@@ -30,6 +31,7 @@ class InlinePipeline:
 
     Attributes:
         progress: what was committed.
+        figures: what was done so far.
     """
 
     def __init__(
@@ -46,6 +48,7 @@ class InlinePipeline:
         self._at = last_time(store.batches)
         self._epoch = store.batches.begin()
         self.progress = store.batches.progress()  # an earlier one cannot add to it any more
+        self.figures = Figures()
         self._keeper = Keeper(store.log, store.snapshots)
         # Looked at before the first batch, and of no use after it.
         self._attempts = None if store.snapshots is None else Attempts(store.snapshots)
@@ -59,7 +62,8 @@ class InlinePipeline:
             return None
         if self._attempts is not None and self._attempts.begin(self.progress.sequence):
             self._look_for_poison(planned)
-        known = self._keeper.at(start, planned.changes)
+        with self.figures.timed("subscriptions"):
+            known = self._keeper.at(start, planned.changes)
         # Never before the last batch, whatever the clock says: ages are looked up by these times.
         now = self._at = max(self._at, self._clock())
         matched = [
@@ -72,6 +76,9 @@ class InlinePipeline:
             )
             for part in planned.ranges
         ]
+        for one in matched:
+            self.figures.add(one.figures)
+        self.figures.holds([one.figures for one in matched])
         segments = tuple(one.segment for one in matched)
         dead_letters = tuple(letter for one in matched for letter in one.dead_letters)
         return Batch(start, planned.end, planned.changes, segments, dead_letters, now)
@@ -83,7 +90,9 @@ class InlinePipeline:
             ConflictError: another pipeline has taken over.
             StoreError: it could not be written; `next_batch` gives it again.
         """
-        self.progress = self._store.batches.commit(batch, self._epoch)
+        with self.figures.timed("commit"):
+            self.progress = self._store.batches.commit(batch, self._epoch)
+        self.figures.batches += 1
         if self._attempts is not None:
             self._attempts.passed()
             self._attempts, self._poison = None, {}

@@ -50,6 +50,7 @@ class Keeper:
             self._known, self._saved = known, known.version
         if known.version < changes:
             known.advance(self._log.changes(known.version, changes), changes)
+            known.measure()
             self._tell(known)
         self._calls += 1
         # A snapshot would keep what a damaged change made away even after it was mended.
@@ -57,6 +58,7 @@ class Keeper:
         is_due = is_sound and snapshots.is_due(known, self._saved)
         if is_due or self._calls % _COLLECT_EVERY == 0:
             known.collect(start)
+            known.measure()
         if is_due:
             self._save(known)
         return known

@@ -87,7 +87,7 @@ def _named(versions: list[int], subscriptions: InForce) -> _Named:
     """The names of versions. Two versions of one subscription have the same name."""
     names = pa.array([subscriptions.subscribers[number] for number in versions], pa.string())
     ids = pa.array([subscriptions.ids[number] for number in versions], pa.string())
-    table = pa.table({"name": names, "id": ids})
+    table = pa.Table.from_arrays([names, ids], ["name", "id"])  # `pa.table` imports pandas
     order = pc.sort_indices(table, [("name", "ascending"), ("id", "ascending")])
     names, ids = names.take(order), ids.take(order)
     new_name = _new(names)

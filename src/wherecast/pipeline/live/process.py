@@ -1,17 +1,19 @@
 """The live pipeline as a process of its own: `python -m wherecast.pipeline.live.process DIRECTORY`.
 
-It says `ready` on standard output once Spark runs, then a line per committed batch. It ends on
-SIGTERM and SIGINT, and when its standard input is closed: so it does not outlive the process that
-started it, however that one ends.
+It says `ready` on standard output once Spark runs, then a line per committed batch: `committed`,
+the sequence, and what was done so far as JSON. It ends on SIGTERM and SIGINT, and when its standard
+input is closed: so it does not outlive the process that started it, however that one ends.
 """
 
 import argparse
+import json
 import signal
 import sys
 from pathlib import Path
 from threading import Event, Thread
 
 from wherecast.model import ConfigError, WherecastError
+from wherecast.pipeline.live.figures import Figures
 from wherecast.pipeline.live.plan import PUBLICATIONS_MAX
 from wherecast.pipeline.session import SparkFailed, spark_session
 from wherecast.pipeline.spark_settings import MASTER
@@ -75,8 +77,8 @@ def need_spark() -> None:
         raise ConfigError(f"the live pipeline needs PySpark {needed}, this is {__version__}")
 
 
-def _say(progress: Progress) -> None:
-    print(f"committed {progress.sequence}", flush=True)
+def _say(progress: Progress, figures: Figures) -> None:
+    print(f"committed {progress.sequence} {json.dumps(figures.to_dict())}", flush=True)
 
 
 def _stop_at_end_of_input(stop: Event) -> None:

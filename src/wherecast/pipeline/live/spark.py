@@ -15,9 +15,11 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
+import orjson
 from py4j.protocol import Py4JError, Py4JJavaError
 
 from wherecast.model import ConflictError, StoreError
+from wherecast.pipeline.live.figures import Figures
 from wherecast.pipeline.live.log_source import FORMAT, LogSource
 from wherecast.pipeline.live.mend import mend
 from wherecast.pipeline.live.plan import PUBLICATIONS_MAX, plan
@@ -61,6 +63,7 @@ class LivePipeline:
     Attributes:
         store: opened as a pipeline does.
         restarts: of queries that failed.
+        figures: what was done so far.
     """
 
     def __init__(
@@ -69,10 +72,11 @@ class LivePipeline:
         path: Path,
         tasks: int = 1,
         publications_max: int = PUBLICATIONS_MAX,
-        committed: Callable[[Progress], None] = lambda progress: None,
+        committed: Callable[[Progress, Figures], None] = lambda progress, figures: None,
     ) -> None:
         self.store = EmbeddedStore(path, "pipeline")
         self.restarts = 0
+        self.figures = Figures()
         self._spark = spark
         self._path = path
         self._most = publications_max
@@ -193,20 +197,30 @@ class LivePipeline:
         """The function that commits a micro-batch."""
 
         def commit(frame: "DataFrame", _: int) -> None:
-            rows = frame.toArrow().to_pylist()
+            with self.figures.timed("spark"):
+                rows = frame.toArrow().to_pylist()
             if not rows:
                 return
             batches = self.store.batches
             self._at = max(self._at, now_us())
             batch = batch_of(rows, batches.progress().position, self._at)
             try:
-                progress = batches.commit(batch, self._epoch)
+                with self.figures.timed("commit"):
+                    progress = batches.commit(batch, self._epoch)
             except (ConflictError, StoreError) as error:
                 failed.append(error)  # Spark would tell it in forty lines of Java
                 raise
-            self._committed(progress)
+            self._count([Figures.from_dict(orjson.loads(row["figures"])) for row in rows])
+            self._committed(progress, self.figures)
 
         return commit
+
+    def _count(self, parts: list[Figures]) -> None:
+        """Adds what a batch was, by what the workers say."""
+        for part in parts:
+            self.figures.add(part)
+        self.figures.holds(parts)
+        self.figures.batches += 1
 
     def _culprits(self, reached: Progress) -> list[int]:
         """The publications of the batch that failed which end the process."""

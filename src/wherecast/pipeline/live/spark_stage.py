@@ -11,6 +11,7 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
+from wherecast.pipeline.live.figures import Figures
 from wherecast.pipeline.live.in_force import InForce
 from wherecast.pipeline.live.keeper import Keeper
 from wherecast.pipeline.live.stage import Matched, Range, match_range
@@ -27,12 +28,14 @@ RESULT = pa.schema(
         ("changes", pa.int64()),
         ("segment", pa.binary()),
         ("dead_letters", pa.binary()),
+        ("figures", pa.binary()),
     ]
 )
 RESULT_DDL = (
-    "partition int, first long, end long, changes long, segment binary, dead_letters binary"
+    "partition int, first long, end long, changes long, "
+    "segment binary, dead_letters binary, figures binary"
 )
-"""What the stage made of a range: its notifications (Arrow) and dead letters (JSON)."""
+"""What the stage made of a range: its notifications (Arrow), dead letters and figures (JSON)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +64,12 @@ class LiveStage:
         last = entries[-1]
         covered = Range(last.partition, max(first, entries[0].first), 0)
         covered = Range(last.partition, covered.first, min(end, last.first + last.count))
-        known = _subscriptions(self.path, Position.from_json(start), changes)
-        at = now_us()
-        return _row(match_range(covered, entries, known, at, self.poison), changes)
+        figures = Figures()
+        with figures.timed("subscriptions"):
+            known = _subscriptions(self.path, Position.from_json(start), changes)
+        matched = match_range(covered, entries, known, now_us(), self.poison)
+        matched.figures.add(figures)
+        return _row(matched, changes)
 
 
 def _entries(batch: pa.RecordBatch) -> Iterator[Entry]:
@@ -96,6 +102,7 @@ def _row(matched: Matched, changes: int) -> pa.RecordBatch:
         changes,
         bytes(segment.notifications.serialize()),
         orjson.dumps(matched.dead_letters),
+        orjson.dumps(matched.figures),
     ]
     arrays = [pa.array([value], RESULT[place].type) for place, value in enumerate(values)]
     return pa.RecordBatch.from_arrays(arrays, schema=RESULT)

@@ -10,6 +10,7 @@ import pyarrow as pa
 from wherecast.columns.encoded import decode_batch
 from wherecast.language.vectors import array_of
 from wherecast.model import StoreError
+from wherecast.pipeline.live.figures import Figures
 from wherecast.pipeline.live.in_force import InForce
 from wherecast.pipeline.live.notify import notifications
 from wherecast.store.records import DeadLetter, Entry, Segment
@@ -39,14 +40,12 @@ class Matched:
     Attributes:
         segment: the notifications; it covers the whole range, whatever was left out.
         dead_letters: what was left out, and why.
-        publications: how many were matched.
-        matches: how many pairs of publication and subscription there are.
+        figures: what it cost.
     """
 
     segment: Segment
     dead_letters: tuple[DeadLetter, ...]
-    publications: int
-    matches: int
+    figures: Figures
 
 
 def match_range(
@@ -68,21 +67,33 @@ def match_range(
     Raises:
         StoreError: the entries do not cover the range.
     """
-    rows, dead = _rows(range_, entries, subscriptions, at, frozenset(poison))
-    found: list[tuple[Ints, Ints]] = []
-    for stream, parts in rows.items():
-        offsets = np.concatenate([offsets for offsets, _ in parts])
-        for part_offsets, batch in _joined(offsets, [batch for _, batch in parts]):
-            found.append(subscriptions.match(stream, range_.partition, part_offsets, batch))
-    where = np.concatenate([np.zeros(0, np.int64), *(offsets for offsets, _ in found)])
-    numbers = np.concatenate([np.zeros(0, np.int64), *(versions for _, versions in found)])
-    grouped = notifications(where, numbers, subscriptions)
+    figures, before = Figures(), subscriptions.candidates
+    with figures.timed("decode"):
+        rows, dead = _rows(range_, entries, subscriptions, at, frozenset(poison))
+    with figures.timed("match"):
+        where, numbers = _matches(range_.partition, rows, subscriptions)
+    with figures.timed("group"):
+        grouped = notifications(where, numbers, subscriptions)
     segment = Segment(range_.partition, range_.first, range_.end, grouped)
-    count = sum(len(offsets) for parts in rows.values() for offsets, _ in parts)
-    return Matched(segment, tuple(dead), count, len(where))
+    figures.publications = sum(len(offsets) for parts in rows.values() for offsets, _ in parts)
+    figures.matches = len(where)
+    figures.candidates = subscriptions.candidates - before
+    figures.filters, figures.index_bytes = len(subscriptions), subscriptions.index_bytes
+    return Matched(segment, tuple(dead), figures)
 
 
 Rows = dict[str, list[tuple[Ints, pa.RecordBatch]]]
+
+
+def _matches(partition: int, rows: Rows, subscriptions: InForce) -> tuple[Ints, Ints]:
+    """The offset of a publication and the number of a version, for each match."""
+    found: list[tuple[Ints, Ints]] = [(np.zeros(0, np.int64), np.zeros(0, np.int64))]
+    for stream, parts in rows.items():
+        offsets = np.concatenate([offsets for offsets, _ in parts])
+        for part_offsets, batch in _joined(offsets, [batch for _, batch in parts]):
+            found.append(subscriptions.match(stream, partition, part_offsets, batch))
+    where, numbers = zip(*found, strict=True)
+    return np.concatenate(where), np.concatenate(numbers)
 
 
 def _rows(

@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from wherecast.pipeline.live.figures import Figures
 from wherecast.pipeline.live.log_source import _cut
 from wherecast.pipeline.live.notify import NOTHING
 from wherecast.pipeline.live.spark import batch_of
@@ -18,7 +19,7 @@ from wherecast.store.records import DeadLetter, Segment
 
 
 def row(partition: int, first: int, end: int, *letters: DeadLetter) -> dict[str, Any]:
-    matched = Matched(Segment(partition, first, end, NOTHING), letters, end - first, 0)
+    matched = Matched(Segment(partition, first, end, NOTHING), letters, Figures())
     (made,) = pa.Table.from_batches([_row(matched, changes=end)]).to_pylist()
     assert isinstance(made, dict)
     return made

@@ -62,7 +62,7 @@ def test_a_range_has_its_own_notifications(first: int, end: int) -> None:
             (name, at): ids for (name, at), ids in ALL.items() if first <= at < end
         }
         assert (got.segment.first, got.segment.end) == (first, end)
-        assert got.publications == end - first
+        assert got.figures.publications == end - first
         assert not got.dead_letters
 
 

@@ -1,0 +1,174 @@
+"""Small requests of publishers, prepared and appended together.
+
+What one publication costs is mostly what a batch costs. So the requests that come while others are
+being written wait for these, and then go together; each gets the answer that it would get alone.
+Nobody waits where nothing is being written. Large requests and Arrow streams go by themselves.
+
+Concurrency: of one event loop.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from threading import Lock
+from time import perf_counter
+from typing import Any
+
+from wherecast.gateway.arrow_bodies import prepare_arrow
+from wherecast.gateway.bodies import prepare_objects, read_objects
+from wherecast.gateway.http.answers import Refused
+from wherecast.gateway.http.body import ARROW, JSON
+from wherecast.gateway.http.desk import Desk
+from wherecast.gateway.http.known import stream_schema
+from wherecast.gateway.http.threads import Threads
+from wherecast.gateway.intake import Prepared
+from wherecast.gateway.published import Published, published
+from wherecast.model import Limits, WherecastError
+from wherecast.store.records import Receipt
+
+_SMALL_BYTES = 16 << 10
+_TOGETHER_MAX = 500  # requests
+
+Outcome = Published | Refused | WherecastError
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Given:
+    """A request, and whoever waits for its outcome."""
+
+    stream: str
+    kind: str
+    body: bytes
+    outcome: "asyncio.Future[Published]"
+
+
+class Joint:
+    """Where the requests of publishers come together.
+
+    Args:
+        desk: takes the publications.
+        threads: where they are prepared and written.
+        rows_max: publications of one request.
+        limits: of each publication.
+
+    Attributes:
+        batches: how often something was written.
+        requests: how many requests that were.
+        seconds: what preparing them and appending them took.
+    """
+
+    def __init__(self, desk: Desk, threads: Threads, rows_max: int, limits: Limits) -> None:
+        self.batches = 0
+        self.requests = 0
+        self.seconds = {"prepare": 0.0, "append": 0.0}
+        self._desk = desk
+        self._threads = threads
+        self._rows_max = rows_max
+        self._limits = limits
+        self._waiting: deque[_Given] = deque()
+        self._counting = Lock()
+        self._running: asyncio.Task[None] | None = None
+
+    async def publish(self, stream: str, kind: str, body: bytes) -> Published:
+        """What became of the publications of a request, once they are on disk.
+
+        Raises:
+            Refused: there is no such stream, or the body is empty.
+            PublicationError: the body as a whole cannot be read.
+            StoreError: they could not be stored; none is.
+        """
+        if not body or body.isspace():
+            raise Refused(400, "malformed", "the body is empty; it needs a publication")
+        if kind == ARROW or len(body) > _SMALL_BYTES:
+            self.batches += 1
+            self.requests += 1
+            return await self._threads.write(self._publish_alone, stream, kind, body)
+        outcome: asyncio.Future[Published] = asyncio.get_running_loop().create_future()
+        self._waiting.append(_Given(stream, kind, body, outcome))
+        if self._running is None:
+            self._running = asyncio.create_task(self._run())
+        return await outcome
+
+    async def _run(self) -> None:
+        """Writes until nobody waits."""
+        try:
+            while self._waiting:
+                count = min(len(self._waiting), _TOGETHER_MAX)
+                some = [self._waiting.popleft() for _ in range(count)]
+                self.batches += 1
+                self.requests += count
+                try:
+                    outcomes = await self._threads.write(self._publish_all, some)
+                except BaseException as error:  # a fault of this program, or its end
+                    for one in some:
+                        if not one.outcome.done():
+                            one.outcome.set_exception(RuntimeError(f"publishing failed: {error}"))
+                    raise
+                for one, done in zip(some, outcomes, strict=True):
+                    if one.outcome.done():  # whoever waited has gone
+                        continue
+                    if isinstance(done, Published):
+                        one.outcome.set_result(done)
+                    else:
+                        one.outcome.set_exception(done)
+        finally:
+            self._running = None
+
+    def _publish_all(self, given: Sequence[_Given]) -> list[Outcome]:
+        """What became of each request, in order."""
+        places: dict[str, list[int]] = {}
+        for place, one in enumerate(given):
+            places.setdefault(one.stream, []).append(place)
+        outcomes: dict[int, Outcome] = {}
+        for stream, own in places.items():
+            requests = [given[place] for place in own]
+            outcomes |= zip(own, self._publish_joined(stream, requests), strict=True)
+        return [outcomes[place] for place in range(len(given))]
+
+    def _publish_joined(self, stream: str, given: Sequence[_Given]) -> list[Outcome]:
+        """What became of each request to one stream."""
+        try:
+            started = perf_counter()
+            schema = stream_schema(self._desk, stream)
+        except (Refused, WherecastError) as error:
+            return [error] * len(given)
+        outcomes: list[Outcome | tuple[int, int]] = []
+        objects: list[Any] = []
+        for one in given:
+            start = len(objects)
+            try:
+                objects += self._objects(one.kind, one.body)
+                outcomes.append((start, len(objects)))
+            except (Refused, WherecastError) as error:
+                outcomes.append(error)
+        try:
+            prepared = prepare_objects(objects, stream, schema, self._limits)
+            receipt = self._accepted(prepared, started)
+        except WherecastError as error:
+            return [error if isinstance(one, tuple) else one for one in outcomes]
+        return [
+            published(prepared, receipt, *one) if isinstance(one, tuple) else one
+            for one in outcomes
+        ]
+
+    def _publish_alone(self, stream: str, kind: str, body: bytes) -> Published:
+        started = perf_counter()
+        schema = stream_schema(self._desk, stream)
+        if kind == ARROW:
+            prepared = prepare_arrow(body, stream, schema, self._rows_max, self._limits)
+        else:
+            prepared = prepare_objects(self._objects(kind, body), stream, schema, self._limits)
+        return published(prepared, self._accepted(prepared, started))
+
+    def _accepted(self, prepared: Prepared, started: float) -> Receipt | None:
+        ready = perf_counter()
+        receipt = self._desk.accept(prepared)
+        ended = perf_counter()
+        with self._counting:
+            self.seconds["prepare"] += ready - started
+            self.seconds["append"] += ended - ready
+        return receipt
+
+    def _objects(self, kind: str, body: bytes) -> list[Any]:
+        return read_objects(body, kind == JSON, self._rows_max, self._limits)
