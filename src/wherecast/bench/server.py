@@ -5,14 +5,14 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from time import perf_counter, process_time, sleep
 
-import numpy as np
-
-from wherecast.bench import server_subscriptions
+from wherecast.bench import server_connections, server_subscriptions
 from wherecast.bench.broker import draw as draw_bars
 from wherecast.bench.choice import Case, rows_of
 from wherecast.bench.progress import Doing, Row, View
 from wherecast.bench.server_clients import Publishing, receiving, subscribe_all
 from wherecast.bench.server_cpu import cpu_columns
+from wherecast.bench.server_hops import HOPS, hop_columns, hop_seconds
+from wherecast.bench.server_latency import WARM_UP, latency
 from wherecast.bench.server_load import SCHEMA, ServerLoad
 from wherecast.bench.server_process import Measured, measured_server
 
@@ -34,19 +34,15 @@ VIEWS = (
         "publish p50 ms": "publish p50 ms", "publish worst ms": "worst ms",
         "server CPU s": "server CPU", "generator CPU s": "generator CPU",
     }),
+    View("append µs", {"what": "µs a publication", **{f"{hop} µs": hop for hop in HOPS}}),
 )  # fmt: skip
 
 _BATCH = 1_000
 _PUBLISHERS = 4
 _ACCEPTED = 600_000
 _DELIVERED = {"inline": 720_000, "spark": 480_000}  # a minute at the target
-_WARM_UP = {"inline": 20_000, "spark": 60_000}
 _LAG_MAX = 40_000  # publications that were sent and not acknowledged; publishers wait then
-_RATE_S = 500
-_PUBLISHERS_AT_RATE = 16
-_LATENCIES = 10_000
 _TARGETS_S = {"accept": 20_000, "inline": 12_000, "spark": 8_000}
-_TARGETS_MS = {"inline": (15.0, 60.0), "spark": (400.0, 2_000.0)}
 
 
 def rows(size: int | None, seed: int, only: str | None = None) -> Iterator[Row | Doing]:
@@ -72,6 +68,7 @@ def _accept(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
     with measured_server("inline", home, SCHEMA) as server:
         yield Doing("accept")
         Publishing(server.port).publish(bodies[0], _BATCH)
+        hops = hop_seconds(server)
         before, own, started = server.cpu_seconds(), process_time(), perf_counter()
         share = count // _BATCH // _PUBLISHERS
         with ThreadPoolExecutor(_PUBLISHERS) as pool:
@@ -85,6 +82,7 @@ def _accept(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
             "publications/s": count / seconds,
             "target publications/s": _TARGETS_S["accept"],
             **cpu_columns(server, before, process_time() - own),
+            **hop_columns(server, hops, count),
         }
 
 
@@ -95,15 +93,6 @@ def _publish(server: Measured, bodies: list[bytes], count: int) -> None:
     publisher.close()
 
 
-def _publish_at(server: Measured, load: ServerLoad, numbers: range, due: dict[str, float]) -> None:
-    """Publishes each when it is due, over one connection."""
-    publisher = Publishing(server.port)
-    for number in numbers:
-        sleep(max(0.0, due[str(number)] - perf_counter()))
-        publisher.publish(load.body(number, 1, is_named=True), 1)
-    publisher.close()
-
-
 def _deliver(runner: str) -> Case:
     """Publications as fast as they are acknowledged."""
 
@@ -111,7 +100,7 @@ def _deliver(runner: str) -> Case:
         what = f"deliver, {runner}"
         yield Doing(f"{what}: drawing")
         count = min(size or _DELIVERED[runner], _DELIVERED[runner]) // _BATCH * _BATCH
-        warm_up = min(size or _WARM_UP[runner], _WARM_UP[runner]) // _BATCH * _BATCH
+        warm_up = min(size or WARM_UP[runner], WARM_UP[runner]) // _BATCH * _BATCH
         load = ServerLoad.drawn(count, seed)
         bodies = [load.body(first, _BATCH) for first in range(0, min(count, 100_000), _BATCH)]
         with measured_server(runner, home, SCHEMA) as server:
@@ -120,6 +109,7 @@ def _deliver(runner: str) -> Case:
                 publisher, lag_most = Publishing(server.port), 0
                 for part in (warm_up, count):
                     yield Doing(what)
+                    hops = hop_seconds(server)
                     before, own, started = server.cpu_seconds(), process_time(), perf_counter()
                     begun = clients.total(1)
                     for sent in range(0, part, _BATCH):
@@ -139,59 +129,7 @@ def _deliver(runner: str) -> Case:
                     "target publications/s": _TARGETS_S[runner],
                     "lag most": lag_most,
                     **cpu_columns(server, before, process_time() - own),
-                }
-
-    return case
-
-
-def _latency(runner: str) -> Case:
-    """Publications one by one at a steady rate; from when each was due to when it was pushed."""
-
-    def case(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
-        what = f"latency, {runner}"
-        yield Doing(f"{what}: drawing")
-        count = min(size or _LATENCIES, _LATENCIES)
-        warm_up = min(2 * count, _WARM_UP[runner])
-        load = ServerLoad.drawn(count, seed)
-        due: dict[str, float] = {}
-        millis: dict[str, float] = {}
-
-        def arrived(id: str, at: float) -> None:
-            if id in due:
-                millis[id] = (at - due[id]) * 1e3
-
-        with measured_server(runner, home, SCHEMA) as server:
-            subscribe_all(server, load)
-            with receiving(server, arrived) as clients:
-                yield Doing(f"{what}: warming up")
-                publisher = Publishing(server.port)
-                for first in range(0, warm_up, 100):
-                    publisher.publish(load.body(first, 100), 100)
-                    sleep(0.02)
-                clients.wait(warm_up // 100 * 100)
-                yield Doing(what)
-                before, own, started = server.cpu_seconds(), process_time(), perf_counter()
-                for number in range(count):
-                    due[str(number)] = started + number / _RATE_S
-                with ThreadPoolExecutor(_PUBLISHERS_AT_RATE) as pool:
-                    shares = [
-                        range(n, count, _PUBLISHERS_AT_RATE) for n in range(_PUBLISHERS_AT_RATE)
-                    ]
-                    list(pool.map(lambda share: _publish_at(server, load, share, due), shares))
-                seconds = perf_counter() - started
-                clients.wait(warm_up // 100 * 100 + count)
-                publisher.close()
-                p50, p99 = np.percentile(list(millis.values()), [50, 99]).tolist()
-                yield {
-                    "what": what,
-                    "publications": len(millis),
-                    "rate/s": count / seconds,
-                    "p50 ms": p50,
-                    "p99 ms": p99,
-                    "worst ms": max(millis.values()),
-                    "target p50 ms": _TARGETS_MS[runner][0],
-                    "target p99 ms": _TARGETS_MS[runner][1],
-                    **cpu_columns(server, before, process_time() - own),
+                    **hop_columns(server, hops, count),
                 }
 
     return case
@@ -200,10 +138,11 @@ def _latency(runner: str) -> Case:
 CASES: dict[str, Case] = {
     "accept": _accept,
     "subscriptions": server_subscriptions.rows,
+    "connections": server_connections.rows,
     "inline": _deliver("inline"),
-    "latency": _latency("inline"),
+    "latency": latency("inline"),
     "spark": _deliver("spark"),
-    "spark-latency": _latency("spark"),
+    "spark-latency": latency("spark"),
 }
 
 

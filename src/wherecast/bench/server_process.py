@@ -4,7 +4,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
@@ -87,8 +87,10 @@ def _descendants(pid: int) -> list[int]:
 
 
 @contextmanager
-def measured_server(runner: str, data: Path, schema: str = "") -> Iterator[Measured]:
-    """A server over a new directory, from when it serves.
+def measured_server(
+    runner: str, data: Path, schema: str = "", environ: Mapping[str, str] | None = None
+) -> Iterator[Measured]:
+    """A server over a new directory, from when it serves; its settings may be in an environment.
 
     Raises:
         StoreError: it did not start.
@@ -102,6 +104,7 @@ def measured_server(runner: str, data: Path, schema: str = "") -> Iterator[Measu
         [sys.executable, "-m", "wherecast", "serve", *options],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
+        env={**os.environ, **(environ or {})},
         text=True,
     )
     assert process.stdout is not None

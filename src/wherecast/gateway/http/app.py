@@ -26,6 +26,7 @@ from wherecast.gateway.http.guard import App, Guard
 from wherecast.gateway.http.joint import Joint
 from wherecast.gateway.http.pipeline_state import PipelineState
 from wherecast.gateway.http.threads import Threads
+from wherecast.gateway.http.timings import Timings
 from wherecast.gateway.settings import Settings
 from wherecast.model import Limits
 
@@ -37,7 +38,7 @@ notification object as a pull gives it; send `{"through": cursor}` or `{"cursors
 
 def context_of(desk: Desk, settings: Settings, pipeline: PipelineState) -> Context:
     """What the paths of a server share; made within the event loop that serves them."""
-    given, threads = settings.limits, Threads()
+    given, threads, timings = settings.limits, Threads(), Timings()
     limits = Limits(
         publication_attributes_max=given.publication_attributes_max,
         json_depth_max=given.json_depth_max,
@@ -48,7 +49,8 @@ def context_of(desk: Desk, settings: Settings, pipeline: PipelineState) -> Conte
         settings=settings,
         threads=threads,
         bodies=Bodies(given),
-        joint=Joint(desk, threads, given.publications_max, limits),
+        joint=Joint(desk, threads, timings, given.publications_max, limits),
+        timings=timings,
         counters=Counters(),
         pipeline=pipeline,
         stopping=asyncio.Event(),

@@ -11,6 +11,7 @@ from wherecast.gateway.http.desk import Desk
 from wherecast.gateway.http.joint import Joint
 from wherecast.gateway.http.pipeline_state import PipelineState
 from wherecast.gateway.http.threads import Threads
+from wherecast.gateway.http.timings import Timings
 from wherecast.gateway.settings import Settings
 
 
@@ -24,6 +25,7 @@ class Context:
         threads: where they wait for the disk.
         bodies: reads requests.
         joint: publishes what they have.
+        timings: what stages took.
         counters: what was done so far.
         pipeline: what is known of the process that matches.
         stopping: set when the server is about to end: who waits is let go.
@@ -36,6 +38,7 @@ class Context:
     threads: Threads
     bodies: Bodies
     joint: Joint
+    timings: Timings
     counters: Counters
     pipeline: PipelineState
     stopping: asyncio.Event

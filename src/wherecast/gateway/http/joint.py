@@ -11,7 +11,6 @@ import asyncio
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from threading import Lock
 from time import perf_counter
 from typing import Any
 
@@ -22,6 +21,7 @@ from wherecast.gateway.http.body import ARROW, JSON
 from wherecast.gateway.http.desk import Desk
 from wherecast.gateway.http.known import stream_schema
 from wherecast.gateway.http.threads import Threads
+from wherecast.gateway.http.timings import Timings
 from wherecast.gateway.intake import Prepared
 from wherecast.gateway.published import Published, published
 from wherecast.model import Limits, WherecastError
@@ -49,25 +49,26 @@ class Joint:
     Args:
         desk: takes the publications.
         threads: where they are prepared and written.
+        timings: told what that took.
         rows_max: publications of one request.
         limits: of each publication.
 
     Attributes:
         batches: how often something was written.
         requests: how many requests that were.
-        seconds: what preparing them and appending them took.
     """
 
-    def __init__(self, desk: Desk, threads: Threads, rows_max: int, limits: Limits) -> None:
+    def __init__(
+        self, desk: Desk, threads: Threads, timings: Timings, rows_max: int, limits: Limits
+    ) -> None:
         self.batches = 0
         self.requests = 0
-        self.seconds = {"prepare": 0.0, "append": 0.0}
         self._desk = desk
         self._threads = threads
+        self._timings = timings
         self._rows_max = rows_max
         self._limits = limits
         self._waiting: deque[_Given] = deque()
-        self._counting = Lock()
         self._running: asyncio.Task[None] | None = None
 
     async def publish(self, stream: str, kind: str, body: bytes) -> Published:
@@ -162,13 +163,9 @@ class Joint:
         return published(prepared, self._accepted(prepared, started))
 
     def _accepted(self, prepared: Prepared, started: float) -> Receipt | None:
-        ready = perf_counter()
-        receipt = self._desk.accept(prepared)
-        ended = perf_counter()
-        with self._counting:
-            self.seconds["prepare"] += ready - started
-            self.seconds["append"] += ended - ready
-        return receipt
+        self._timings.add("prepare", perf_counter() - started)
+        with self._timings.timed("append"):
+            return self._desk.accept(prepared)
 
     def _objects(self, kind: str, body: bytes) -> list[Any]:
         return read_objects(body, kind == JSON, self._rows_max, self._limits)

@@ -55,7 +55,7 @@ def _of_matching(context: Context) -> Iterator[Figure]:
         yield Figure("counter", name, text, done.get(name, 0))
     yield Figure("gauge", "index_filters", "In the index.", done.get("filters", 0))
     yield Figure("gauge", "index_bytes", "What the index takes.", done.get("index_bytes", 0))
-    seconds = joint.seconds | done.get("seconds", {})
+    seconds = context.timings.read() | done.get("seconds", {})
     yield Figure("counter", "stage_seconds", "What each stage took.", seconds, "stage")
     for name, value in counts.items():
         yield Figure("gauge", name, "There are.", value)

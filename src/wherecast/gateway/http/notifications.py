@@ -63,7 +63,8 @@ def router(context: Context) -> APIRouter:
     def _acknowledged(name: str, body: bytes) -> None:
         wanted = acknowledgement_of(body)
         open_queue(desk, name)
-        wanted.apply(desk.courier, name)
+        with context.timings.timed("acknowledge"):
+            wanted.apply(desk.courier, name)
 
     async def _pulled(name: str, most: int, wait: float, request: Request) -> list[bytes]:
         loop = asyncio.get_running_loop()
@@ -83,7 +84,8 @@ def router(context: Context) -> APIRouter:
         while True:
             desk.check()
             handed = desk.courier.take(name, most, 0.0)
-            objects = objects_within(desk, name, handed, _ANSWER_BYTES_MAX).each
+            with context.timings.timed("send"):
+                objects = objects_within(desk, name, handed, _ANSWER_BYTES_MAX).each
             if objects or not handed:  # else all were lost, and others may follow
                 return objects
 

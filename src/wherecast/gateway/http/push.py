@@ -90,7 +90,7 @@ class _Push:
         self._transport = transport_of(websocket.scope)
         is_awaited = options.confirm or options.window < _WIDE
         rest_s = 0.0 if is_awaited else _ACKS_REST_S
-        self._acks = PushAcks(context.desk.courier, name, context.threads, rest_s)
+        self._acks = PushAcks(context.desk.courier, name, context.threads, context.timings, rest_s)
         self._stall_s = context.settings.push.stall.total_seconds()
 
     async def run(self) -> None:
@@ -131,7 +131,8 @@ class _Push:
         if handed is None:
             return None
         self._handed += handed
-        found = objects_within(self._desk, self._name, self._handed, _SENT_AT_ONCE_BYTES)
+        with self._context.timings.timed("send"):
+            found = objects_within(self._desk, self._name, self._handed, _SENT_AT_ONCE_BYTES)
         del self._handed[: found.used]
         self._context.counters.pushed.inc(len(found.each))
         step = self._options.batch

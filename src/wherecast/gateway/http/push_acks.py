@@ -15,6 +15,7 @@ from wherecast.gateway.courier import Courier
 from wherecast.gateway.http.acknowledgements import Acknowledgement, acknowledgement_of
 from wherecast.gateway.http.answers import Refused, refused_of
 from wherecast.gateway.http.threads import Threads
+from wherecast.gateway.http.timings import Timings
 from wherecast.model import AcknowledgementError, WherecastError
 
 _WAITING_MAX = 1_000  # messages; the connection is not read beyond them
@@ -38,13 +39,22 @@ class PushAcks:
         courier: has the queue.
         name: of the subscriber.
         threads: where they are written.
+        timings: told what that took.
         rest_s: how long the first one waits for others, where nobody waits for it.
     """
 
-    def __init__(self, courier: Courier, name: str, threads: Threads, rest_s: float = 0.0) -> None:
+    def __init__(
+        self,
+        courier: Courier,
+        name: str,
+        threads: Threads,
+        timings: Timings,
+        rest_s: float = 0.0,
+    ) -> None:
         self._courier = courier
         self._name = name
         self._threads = threads
+        self._timings = timings
         self._rest_s = rest_s
         self._waiting: deque[_Given] = deque()
         self._changed = asyncio.Event()
@@ -73,7 +83,8 @@ class PushAcks:
     def _applied(self, given: Sequence[_Given]) -> list[Told]:
         wanted = [one.wanted for one in given if one.wanted is not None]
         try:
-            _together(wanted).apply(self._courier, self._name)
+            with self._timings.timed("acknowledge"):
+                _together(wanted).apply(self._courier, self._name)
         except AcknowledgementError:  # of one of them: each for itself
             return [self._told(one, self._apply) for one in given]
         except WherecastError as error:

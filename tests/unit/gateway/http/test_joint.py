@@ -14,6 +14,7 @@ from wherecast.gateway.http.answers import Refused
 from wherecast.gateway.http.body import JSON, NDJSON
 from wherecast.gateway.http.joint import Joint
 from wherecast.gateway.http.threads import Threads
+from wherecast.gateway.http.timings import Timings
 from wherecast.gateway.intake import Prepared
 from wherecast.gateway.published import Published
 from wherecast.model import DEFAULT_LIMITS, StoreError
@@ -48,7 +49,7 @@ def outcomes(
 
     async def run() -> tuple[list[Outcome], Joint]:
         threads = Threads()
-        joint = Joint(desk, threads, 10, DEFAULT_LIMITS)
+        joint = Joint(desk, threads, Timings(), 10, DEFAULT_LIMITS)
         tasks = [asyncio.create_task(joint.publish(*one)) for one in requests[:1]]
         while not joint.batches:
             await asyncio.sleep(0)

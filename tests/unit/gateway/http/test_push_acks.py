@@ -9,6 +9,7 @@ pytest.importorskip("fastapi")
 
 from wherecast.gateway.http.push_acks import PushAcks
 from wherecast.gateway.http.threads import Threads
+from wherecast.gateway.http.timings import Timings
 from wherecast.model import AcknowledgementError
 
 
@@ -40,7 +41,7 @@ def told(texts: list[str]) -> tuple[list[dict[str, object]], Writes]:
 
     async def run() -> list[dict[str, object]]:
         threads = Threads()
-        acks = PushAcks(writes, "ana", threads)  # type: ignore[arg-type]
+        acks = PushAcks(writes, "ana", threads, Timings())  # type: ignore[arg-type]
         for text in texts:
             await acks.put(text)
         try:
