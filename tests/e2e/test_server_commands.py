@@ -4,9 +4,12 @@ import json
 import os
 import re
 import shlex
+import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -14,6 +17,7 @@ import pytest
 pytest.importorskip("fastapi")
 
 from tests.e2e.server import ROOT, Server, serving
+from tests.spark.services import until
 
 PAGE = ROOT / "docs" / "tutorial" / "three-terminals.md"
 GUIDE = ROOT / "docs" / "how-to" / "talk-to-the-server.md"
@@ -25,26 +29,40 @@ def blocks(page: Path, info: str) -> list[str]:
     return re.findall(rf"^```{re.escape(info)}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
+@contextmanager
+def tutorial_server(folder: Path, runner: str) -> Iterator[Server]:
+    """The first terminal."""
     [schema] = blocks(PAGE, "toml air.toml")
-    (tmp_path / "air.toml").write_text(schema)
+    (folder / "air.toml").write_text(schema)
     [serve] = blocks(PAGE, "sh serve")
     _, command, *options = shlex.split(serve)
     assert command == "serve"
-    with serving(tmp_path, "--runner", "inline", *options) as running:
+    with serving(folder, "--runner", runner, *options) as running:
         yield running
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    with tutorial_server(tmp_path, "inline") as running:
+        yield running
+
+
+def environ(server: Server) -> dict[str, str]:
+    search = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    return {
+        **os.environ,
+        "PYTHONPATH": search,
+        "WHERECAST_URL": f"http://127.0.0.1:{server.port}",
+    }
 
 
 def wherecast(server: Server, line: str, *more: str, code: int = 0) -> str:
     """What a command prints."""
     program, *arguments = shlex.split(line)
     assert program == "wherecast"
-    search = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-    url = f"http://127.0.0.1:{server.port}"
     done = subprocess.run(
         [sys.executable, "-m", "wherecast", *arguments, *more],
-        env={**os.environ, "PYTHONPATH": search, "WHERECAST_URL": url},
+        env=environ(server),
         capture_output=True,
         text=True,
         timeout=120,
@@ -58,25 +76,71 @@ def without_times(printed: str) -> str:
     return re.sub(r"^\d{4}-\S+Z", "…", printed, flags=re.MULTILINE)
 
 
-def test_the_tutorial_works_as_printed(server: Server) -> None:
+@contextmanager
+def second_terminal(server: Server, line: str) -> Iterator[Iterator[str]]:
+    """A subscriber from when it has subscribed to Ctrl-C: the lines that it prints."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "wherecast", *shlex.split(line)[1:]],
+        env={**environ(server), "PYTHONUNBUFFERED": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as subscriber:
+        assert subscriber.stdout is not None
+        try:
+            path = "/v1/subscribers/ana/subscriptions"
+            until("it", lambda: server.call("GET", path)[1].get("subscriptions"))
+            yield iter(subscriber.stdout)
+        finally:
+            subscriber.send_signal(signal.SIGINT)
+            assert subscriber.wait(60) == 0
+
+
+def three_terminals(server: Server) -> None:
+    """Does what the tutorial says, all at once."""
     [subscribe], [publish] = blocks(PAGE, "sh subscribe"), blocks(PAGE, "sh publish")
-    # The second terminal, before the first publication: it registers and goes.
-    server.call("PUT", "/v1/subscribers/ana")
-    given = {"filter": shlex.split(subscribe)[3]}
-    server.call("PUT", "/v1/subscribers/ana/subscriptions/cli", given)
-
-    printed = "".join(wherecast(server, line) for line in publish.splitlines())
-    assert [printed] == blocks(PAGE, "text published")
-    received = wherecast(server, subscribe, "--count", "1")
-    assert [without_times(received)] == blocks(PAGE, "text received")
-
-    [later] = blocks(PAGE, "sh later")
+    [later], [refused] = blocks(PAGE, "sh later"), blocks(PAGE, "sh refused")
+    with second_terminal(server, subscribe) as received:
+        printed = "".join(wherecast(server, line) for line in publish.splitlines())
+        assert [printed] == blocks(PAGE, "text published")
+        assert [without_times(next(received))] == blocks(PAGE, "text received")
     wherecast(server, later)
-    received = wherecast(server, subscribe, "--count", "1")
-    assert [without_times(received)] == blocks(PAGE, "text later")
-
-    [refused] = blocks(PAGE, "sh refused")
+    with second_terminal(server, subscribe) as received:
+        assert [without_times(next(received))] == blocks(PAGE, "text later")
     assert [wherecast(server, refused, code=2)] == blocks(PAGE, "text refused")
+
+
+def test_the_tutorial_works_as_printed(server: Server) -> None:
+    three_terminals(server)
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+@pytest.mark.classic
+def test_the_tutorial_works_on_spark(tmp_path: Path) -> None:
+    pytest.importorskip("pyspark.sql.streaming.datasource", reason="needs PySpark 4.2")
+    with tutorial_server(tmp_path, "spark") as running:
+        three_terminals(running)
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
+def test_the_guide_to_curl_works(server: Server) -> None:
+    printed = []
+    for block in blocks(GUIDE, "sh"):
+        here = block.replace("127.0.0.1:8080", f"127.0.0.1:{server.port}")
+        script = here.replace("curl ", "curl --silent --show-error --fail-with-body ")
+        done = subprocess.run(
+            ["/bin/sh", "-ec", script], capture_output=True, text=True, timeout=120, check=False
+        )
+        assert done.returncode == 0, (script, done.stdout, done.stderr)
+        printed.append(done.stdout)
+    _, _, published, pulled, acknowledged = printed
+    [shown] = re.findall(r"on disk: `(.*?)`", GUIDE.read_text(encoding="utf-8"))
+    assert json.loads(published) == json.loads(shown)
+    [got] = json.loads(pulled)["notifications"]
+    assert got["publication"]["id"] == "station-7-0001"
+    assert acknowledged == ""
+    assert server.call("GET", "/v1/subscribers/ana")[1]["queued"] == 0
 
 
 def test_the_greeting_names_the_next_commands(server: Server) -> None:

@@ -1,5 +1,6 @@
 """The commands that talk to a running server, and their options."""
 
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -64,7 +65,8 @@ def subscribe(  # noqa: PLR0913  # its options
     """
     from wherecast.cli.subscribe import SubscribeOptions, run_subscribe
 
-    run_subscribe(SubscribeOptions(name, filter, id, stream, count, url, json))
+    with suppress(KeyboardInterrupt):  # the way to end it
+        run_subscribe(SubscribeOptions(name, filter, id, stream, count, url, json))
 
 
 @clients.command(epilog="Example: wherecast tail")
@@ -80,7 +82,8 @@ def tail(
     """Print everything that is published on a stream, as it comes."""
     from wherecast.cli.tail import TailOptions, run_tail
 
-    run_tail(TailOptions(stream, from_start, count, url, json))
+    with suppress(KeyboardInterrupt):  # the way to end it
+        run_tail(TailOptions(stream, from_start, count, url, json))
 
 
 @subscriptions.command("list", epilog="Example: wherecast subscriptions list ana")
