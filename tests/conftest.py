@@ -29,8 +29,8 @@ settings.load_profile("ci" if os.environ.get("CI") else "dev")
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Marks the users of the `spark` fixture, and keeps them on one worker: one JVM for all.
 
-    Tests that start a Java process of their own run beside them, one after the other. The long
-    tests are left out unless they are asked for.
+    Tests that start a Java process of their own run beside them, one after the other, but for the
+    long ones. These are left out unless they are asked for.
     """
     if "soak" not in config.getoption("-m"):
         items[:] = [item for item in items if not item.get_closest_marker("soak")]
@@ -39,7 +39,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         shares = "spark" in getattr(item, "fixturenames", ())
         if shares:
             item.add_marker("spark")
-        if item.get_closest_marker("spark"):
+        if shares or (item.get_closest_marker("spark") and not item.get_closest_marker("soak")):
             item.add_marker(pytest.mark.xdist_group("spark" if shares else "spark-apart"))
         if KIND != "classic" and item.get_closest_marker("classic"):
             item.add_marker(not_classic)
