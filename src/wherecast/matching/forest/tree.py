@@ -27,6 +27,7 @@ from wherecast.matching.exact.kernels import (
     E_FLAGS,
     E_SIDES,
     E_SIZE,
+    E_START,
     NEVER,
 )
 from wherecast.matching.exact.search import Candidates, Found, Search
@@ -47,6 +48,7 @@ from wherecast.matching.forest.layout import (
 )
 
 Ints = npt.NDArray[np.int64]
+Box = tuple[Ints, Ints, npt.NDArray[np.uint8]]  # by slot: lows, highs, whether there is a side
 Covers = Callable[[int, int], bool]  # whether one entry surely covers another
 _MORE = 64
 
@@ -123,10 +125,13 @@ class CoveringForest:
         return np.flatnonzero(heads >= 0)
 
     def _said(self, entry: int) -> Hashable:
-        """What a filter says, the same for equal ones: its box where that is all."""
+        """What a filter says, the same for equal ones: its box where that is all, or its rows."""
         rows = self._store.rows
         if not rows.e[entry, E_FLAGS] & BOX:
-            return self._identity(entry)
+            if not kernels.is_conjunction(rows, entry):
+                return self._identity(entry)
+            start = int(rows.e[entry, E_START])
+            return rows.r[start : start + int(rows.e[entry, E_SIZE])].tobytes()
         start = int(rows.e[entry, E_BOX])
         end = start + int(rows.e[entry, E_SIDES])
         return (
@@ -137,30 +142,32 @@ class CoveringForest:
     def _hang(self, node: int, below: int) -> None:
         """Puts a node, with all below it, to its place below another."""
         entry = int(self.arrays.n[node, N_HEAD])
-        parent = self._parent_for(entry, below)
+        box = self._box(entry)
+        parent = self._parent_for(entry, below, box)
         self._grow(parent)
-        lower = self._lower(entry, parent)
+        lower = self._lower(entry, parent, box)
         kernels.attach(self.arrays, self._store.rows, node, parent)
         for child in lower:
             self._grow(node)
             kernels.detach(self.arrays, child)
             kernels.attach(self.arrays, self._store.rows, child, node)
 
-    def _parent_for(self, entry: int, below: int) -> int:
-        """The lowest node that covers an entry, found going down from one."""
+    def _box(self, entry: int) -> Box:
+        """The box of an entry."""
         rows = self._store.rows
         width = len(self._store.slots) + 1
-        lows, highs = np.zeros(width, np.int64), np.zeros(width, np.int64)
-        has = np.zeros(width, np.uint8)
+        box = np.zeros(width, np.int64), np.zeros(width, np.int64), np.zeros(width, np.uint8)
         start = int(rows.e[entry, E_BOX])
-        sides = slice(start, start + int(rows.e[entry, E_SIDES]))
-        slots = rows.b[sides, B_SLOT]
-        lows[slots], highs[slots], has[slots] = rows.b[sides, B_LOW], rows.b[sides, B_HIGH], 1
-        at = int(self.arrays.n[below, N_START])
+        sides = rows.b[start : start + int(rows.e[entry, E_SIDES])]
+        slots = sides[:, B_SLOT]
+        box[0][slots], box[1][slots], box[2][slots] = sides[:, B_LOW], sides[:, B_HIGH], 1
+        return box
+
+    def _parent_for(self, entry: int, below: int, box: Box) -> int:
+        """The lowest node that covers an entry, found going down from one."""
+        rows, at = self._store.rows, int(self.arrays.n[below, N_START])
         while True:
-            status, below, at = kernels.descend(
-                self.arrays, rows, entry, below, at, lows, highs, has
-            )
+            status, below, at = kernels.descend(self.arrays, rows, entry, below, at, *box)
             if status == kernels.NONE:
                 return int(below)
             child = int(self.arrays.i[at, I_NUMBER])
@@ -169,16 +176,16 @@ class CoveringForest:
             else:
                 at += 1
 
-    def _lower(self, entry: int, parent: int) -> list[int]:
+    def _lower(self, entry: int, parent: int, box: Box) -> list[int]:
         """The children of a node that an entry covers."""
-        out = np.empty(int(self.arrays.n[parent, N_COUNT]) + 1, np.int32)
-        rows = self._store.rows
-        count = kernels.covered(self.arrays, rows, entry, parent, out)
-        found: list[int] = out[:count].tolist()
-        if rows.e[entry, E_FLAGS] & BOX or not rows.e[entry, E_SIZE]:
-            return found
+        out = np.empty((int(self.arrays.n[parent, N_COUNT]), 2), np.int64)
+        count = kernels.covered(self.arrays, self._store.rows, entry, parent, *box, out)
         heads = self.arrays.n[:, N_HEAD]
-        return [child for child in found if self._covers(entry, int(heads[child]))]
+        return [
+            child
+            for child, state in out[:count].tolist()
+            if state != kernels.UNSURE or self._covers(entry, int(heads[child]))
+        ]
 
     def _cover(self, entries: int) -> None:
         self.arrays = self.arrays._replace(e=grown(self.arrays.e, entries, len(self.arrays.e)))

@@ -2,6 +2,7 @@
 
 from wherecast import Schema
 from wherecast.language import read_filters
+from wherecast.matching.exact.compiled import njit
 from wherecast.matching.exact.kernels import B_HIGH, B_LOW, B_SLOT, E_BOX, E_FLAGS, E_SIDES
 from wherecast.matching.exact.store import Store
 
@@ -35,3 +36,13 @@ def box(store: Store, entry: int = 0) -> dict[str, tuple[int, int]]:
 
 def flags(store: Store, entry: int = 0) -> int:
     return int(store.rows.e[entry, E_FLAGS])
+
+
+def outer(kernel):  # type: ignore[no-untyped-def]
+    """A kernel that only kernels call, as something to call from here."""
+
+    @njit()
+    def called(*given):  # type: ignore[no-untyped-def]
+        return kernel(*given)
+
+    return called

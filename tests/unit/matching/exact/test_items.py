@@ -3,22 +3,11 @@
 import numpy as np
 import pytest
 
-from tests.unit.matching.exact.stores import store_of
+from tests.unit.matching.exact.stores import outer, store_of
 from wherecast.language.keys import float_key
 from wherecast.matching.exact import items as module
-from wherecast.matching.exact.compiled import njit
 from wherecast.matching.exact.items import CLASSES, DECIDES, I_WORDS, NO_PROBE
 from wherecast.matching.exact.kernels import E_BOX
-
-
-def outer(kernel):  # type: ignore[no-untyped-def]
-    """A kernel that only kernels call, as something to call from here."""
-
-    @njit()
-    def called(*given):  # type: ignore[no-untyped-def]
-        return kernel(*given)
-
-    return called
 
 
 @pytest.fixture

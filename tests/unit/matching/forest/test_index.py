@@ -106,6 +106,11 @@ def test_a_filter_that_can_never_match_is_in_no_node() -> None:
         ("a > 1 OR b > 5", "a > 3"),
         ("TRUE", "s IS NULL"),
         ("a <> 3", "a > 5"),
+        ("a <> 3", "a <> 3 AND a <> 4"),
+        ("a <> 3", "a <> 3 AND b > 1"),
+        ("a <> 3 AND b > 1", "a = 5 AND b > 2"),
+        ("a <> 3", "a IN (1, 5)"),
+        ("s <> 'x'", "s = 'y'"),
     ],
 )
 def test_covering_by_operator(outer: str, inner: str) -> None:

@@ -1,6 +1,12 @@
 """The kernels of the covering forest; compiled where numba can be imported."""
 
-from wherecast.matching.forest.kernels.covering import NONE, covered, descend
+from wherecast.matching.forest.kernels.covering import (
+    NONE,
+    UNSURE,
+    covered,
+    descend,
+    is_conjunction,
+)
 from wherecast.matching.forest.kernels.matching import find_covered
 from wherecast.matching.forest.kernels.nodes import (
     attach,
@@ -14,6 +20,6 @@ from wherecast.matching.forest.kernels.nodes import (
 )
 
 __all__ = [
-    "NONE", "attach", "covered", "descend", "detach", "drop_node", "find_covered", "has_items",
-    "join", "leave", "new_node", "plant_forest",
+    "NONE", "UNSURE", "attach", "covered", "descend", "detach", "drop_node", "find_covered",
+    "has_items", "is_conjunction", "join", "leave", "new_node", "plant_forest",
 ]  # fmt: skip
