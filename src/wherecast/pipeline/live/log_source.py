@@ -1,7 +1,11 @@
-"""The log of a store as a streaming data source of Spark.
+"""The log of a store as a streaming data source of Spark, matched where it is read.
 
-Offsets are positions, with the changes that a batch knows. A row is an entry of the log as it is
-kept: the stage decodes it.
+Offsets are positions, with the changes that a batch knows. A task reads its share of the log and
+gives one row: what the stage made of it. Publications never go through Java, and a batch needs one
+Python worker per task.
+
+A worker keeps the subscriptions in force between tasks and batches, and reads only the changes that
+are new to it.
 """
 
 from collections.abc import Iterator
@@ -9,6 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+import orjson
 import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import (
@@ -18,37 +23,18 @@ from pyspark.sql.streaming.datasource import (
     SupportsTriggerAvailableNow,
 )
 
+from wherecast.pipeline.live.figures import Figures
+from wherecast.pipeline.live.in_force import InForce
+from wherecast.pipeline.live.keeper import Keeper
 from wherecast.pipeline.live.plan import Plan, limited, plan
-from wherecast.pipeline.live.stage import Range
+from wherecast.pipeline.live.results import RESULT_DDL, row_of
+from wherecast.pipeline.live.stage import Range, match_range
+from wherecast.store.clock import now_us
 from wherecast.store.contracts import Log
 from wherecast.store.embedded.store import EmbeddedStore
 from wherecast.store.position import Position
-from wherecast.store.records import Entry
 
 FORMAT = "wherecast_log"
-ROWS = pa.schema(
-    [
-        ("stream", pa.string()),
-        ("partition", pa.int32()),
-        ("offset", pa.int64()),
-        ("count", pa.int32()),
-        ("accepted_at", pa.int64()),
-        ("attributes", pa.binary()),
-        ("rows", pa.binary()),
-        ("damage", pa.string()),
-        ("first", pa.int64()),
-        ("end", pa.int64()),
-        ("start", pa.string()),
-        ("changes", pa.int64()),
-    ]
-)
-"""An entry, then what its task covers: the offsets from `first` to `end` of a batch that begins at
-the position `start` and knows the changes before `changes`."""
-
-_DDL = (
-    "stream string, partition int, offset long, count int, accepted_at long, attributes binary, "
-    "rows binary, damage string, first long, end long, start string, changes long"
-)
 _SHARE_MIN = 4_096  # publications of a task, where a batch is cut into several
 
 
@@ -65,7 +51,7 @@ class LogSource(DataSource):
     """The source of format `wherecast_log`.
 
     Options: `path`, the directory of the store; `maxRows`, the publications of a batch; `tasks`,
-    how many tasks share a large batch.
+    how many tasks share a large batch; `poison`, a list of offsets as JSON that are left out.
     """
 
     @classmethod
@@ -75,7 +61,7 @@ class LogSource(DataSource):
 
     def schema(self) -> str:
         """The columns."""
-        return _DDL
+        return RESULT_DDL
 
     def streamReader(self, schema: Any) -> "LogReader":  # noqa: N802
         """The reader of a query."""
@@ -89,6 +75,7 @@ class LogReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._path = options["path"]
         self._most = int(options.get("maxRows", 0))
         self._tasks = int(options.get("tasks", 1))
+        self._poison = tuple(orjson.loads(options.get("poison", "[]")))
         self._target: Position | None = None
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802
@@ -129,12 +116,15 @@ class LogReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         ]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """The entries of a share."""
+        """The row of a share."""
         assert isinstance(partition, Share)
-        wanted = partition.range
-        entries = list(self._log.read(wanted.partition, wanted.first, wanted.end))
-        if entries:
-            yield _batch(entries, partition)
+        wanted, figures = partition.range, Figures()
+        with figures.timed("subscriptions"):
+            known = _subscriptions(self._path, partition)
+        entries = self._log.read(wanted.partition, wanted.first, wanted.end)
+        matched = match_range(wanted, entries, known, now_us(), self._poison)
+        matched.figures.add(figures)
+        yield row_of(matched, partition.changes)
 
     @property
     def _log(self) -> Log:
@@ -151,6 +141,17 @@ def _store(path: str) -> EmbeddedStore:
     return _stores[path]
 
 
+_keepers: dict[str, Keeper] = {}
+
+
+def _subscriptions(path: str, share: Share) -> InForce:
+    """The subscriptions in force of this process, for a share of a batch."""
+    if path not in _keepers:
+        store = _store(path)
+        _keepers[path] = Keeper(store.log, store.snapshots)
+    return _keepers[path].at(Position.from_json(share.start), share.changes)
+
+
 def _offset(position: Position, changes: int) -> dict[str, Any]:
     return {"publications": position.to_dict(), "changes": changes}
 
@@ -162,24 +163,3 @@ def _cut(range_: Range, tasks: int) -> Iterator[Range]:
     bounds = [range_.first + count * part // parts for part in range(parts + 1)]
     for first, end in pairwise(bounds):
         yield Range(range_.partition, first, end)
-
-
-def _batch(entries: list[Entry], share: Share) -> pa.RecordBatch:
-    """Entries as a batch of `ROWS`."""
-    count = len(entries)
-    columns = [
-        [entry.stream for entry in entries],
-        [entry.partition for entry in entries],
-        [entry.first for entry in entries],
-        [entry.count for entry in entries],
-        [entry.accepted_at for entry in entries],
-        [entry.attributes for entry in entries],
-        [None if entry.rows is None else entry.rows.tobytes() for entry in entries],
-        [entry.damage for entry in entries],
-        [share.range.first] * count,
-        [share.range.end] * count,
-        [share.start] * count,
-        [share.changes] * count,
-    ]
-    arrays = [pa.array(column, ROWS[place].type) for place, column in enumerate(columns)]
-    return pa.RecordBatch.from_arrays(arrays, schema=ROWS)

@@ -24,7 +24,7 @@ from wherecast.pipeline.live.log_source import FORMAT, LogSource
 from wherecast.pipeline.live.mend import mend
 from wherecast.pipeline.live.plan import PUBLICATIONS_MAX, plan
 from wherecast.pipeline.live.poison import culprits
-from wherecast.pipeline.live.spark_stage import RESULT_DDL, LiveStage, segment_of
+from wherecast.pipeline.live.results import segment_of
 from wherecast.pipeline.live.times import last_time
 from wherecast.pipeline.live.trimming import trim_segments
 from wherecast.pipeline.session import SparkFailed, gist
@@ -154,11 +154,10 @@ class LivePipeline:
         trigger: dict[str, Any] = (
             {"availableNow": True} if to_end else {"processingTime": "0 seconds"}
         )
-        rows = self._spark.readStream.format(FORMAT).options(**self._options).load()
-        stage = LiveStage(str(self._path), self._poison)
+        options = {**self._options, "poison": orjson.dumps(self._poison).decode()}
+        rows = self._spark.readStream.format(FORMAT).options(**options).load()
         query = (
-            rows.mapInArrow(stage, RESULT_DDL)
-            .writeStream.foreachBatch(self._commit(failed))
+            rows.writeStream.foreachBatch(self._commit(failed))
             .option("checkpointLocation", checkpoint)
             .trigger(**trigger)
             .start()

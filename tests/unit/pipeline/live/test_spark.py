@@ -11,8 +11,8 @@ import pyarrow as pa
 from wherecast.pipeline.live.figures import Figures
 from wherecast.pipeline.live.log_source import _cut
 from wherecast.pipeline.live.notify import NOTHING
+from wherecast.pipeline.live.results import row_of, segment_of
 from wherecast.pipeline.live.spark import batch_of
-from wherecast.pipeline.live.spark_stage import _row, segment_of
 from wherecast.pipeline.live.stage import Matched, Range
 from wherecast.store.position import Position
 from wherecast.store.records import DeadLetter, Segment
@@ -20,7 +20,7 @@ from wherecast.store.records import DeadLetter, Segment
 
 def row(partition: int, first: int, end: int, *letters: DeadLetter) -> dict[str, Any]:
     matched = Matched(Segment(partition, first, end, NOTHING), letters, Figures())
-    (made,) = pa.Table.from_batches([_row(matched, changes=end)]).to_pylist()
+    (made,) = pa.Table.from_batches([row_of(matched, changes=end)]).to_pylist()
     assert isinstance(made, dict)
     return made
 
