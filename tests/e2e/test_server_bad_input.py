@@ -291,3 +291,34 @@ def test_a_bad_id_among_many_has_its_verdict(server: Server) -> None:
     lines = b'{"id":"good","filter":"no2 > 990"}\n{"id":"b\\ud800","filter":"no2 > 1"}\n'
     status, document = server.call("PUT", f"{ANA}/subscriptions", lines, NDJSON)
     assert (status, document["created"], document["rejected"]) == (200, 1, 1)
+
+
+@pytest.mark.parametrize("start", [b"GET /", b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: "])
+def test_a_head_without_end_is_refused_before_it_is_kept(server: Server, start: bytes) -> None:
+    with socket.create_connection(("127.0.0.1", server.port), 60) as raw:
+        raw.sendall(start)
+        sent = 0
+        try:
+            while sent < 50 << 20:
+                raw.sendall(b"a" * 10_000)
+                sent += 10_000
+        except OSError:
+            pass
+        assert sent < 50 << 20
+
+
+def test_a_head_that_is_too_long_is_told_so(server: Server) -> None:
+    with socket.create_connection(("127.0.0.1", server.port), 60) as raw:
+        raw.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: ")
+        raw.sendall(b"a" * 70_000)
+        told = raw.recv(10_000)
+        assert told.startswith(b"HTTP/1.1 431 ")
+        assert b"longer than 65536 bytes" in told
+
+
+def test_long_heads_within_the_limit_pass_on_one_connection(server: Server) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+    for _ in range(20):
+        connection.request("GET", "/healthz", headers={"X": "a" * 30_000})
+        assert connection.getresponse().read() == b'{"status":"ok"}'
+    connection.close()

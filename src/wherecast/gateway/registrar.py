@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from wherecast.delivery import Cursor
 from wherecast.gateway.changes import Change, changes_of
+from wherecast.gateway.schema_changes import refusal_of
 from wherecast.language import Filter, read_filters
 from wherecast.model import ConfigError, FilterError, Schema, Subscription
 from wherecast.model.names import did_you_mean
@@ -98,7 +99,7 @@ class Registrar:
             if there is None:
                 self._change([Change("stream", stream, text=schema.to_json())], now)
             elif there.to_json() != schema.to_json():
-                raise ConfigError(f"stream {stream} is there with another schema")
+                raise ConfigError(refusal_of(self._store.registry, stream, schema))
 
     def register(self, subscriber: str, now: int) -> bool:
         """Registers a subscriber; False where it is registered already."""
