@@ -26,8 +26,8 @@ from wherecast import __version__
 from wherecast.client.desk import Desk, open_store
 from wherecast.gateway.http.app import app_of, context_of
 from wherecast.gateway.http.context import Context
-from wherecast.gateway.http.heads import LimitedHead
 from wherecast.gateway.http.pipeline_state import PipelineState
+from wherecast.gateway.http.protocol import Protocol
 from wherecast.gateway.http.sockets import OpenSocket
 from wherecast.gateway.logs import configure_logs
 from wherecast.gateway.retention import Retention
@@ -132,7 +132,7 @@ def _config(context: Context, settings: Settings) -> uvicorn.Config:
         server_header=False,
         timeout_keep_alive=_IDLE_S,
         timeout_graceful_shutdown=int(settings.server.stop.total_seconds()) or 1,
-        http=LimitedHead,
+        http=Protocol,
         ws=OpenSocket,
         proxy_headers=False,
         ws_max_size=push.message_bytes_max,

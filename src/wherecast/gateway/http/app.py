@@ -22,6 +22,7 @@ from wherecast.gateway.http.body import Bodies
 from wherecast.gateway.http.context import Context
 from wherecast.gateway.http.counters import Counters
 from wherecast.gateway.http.desk import Desk
+from wherecast.gateway.http.front import Front
 from wherecast.gateway.http.guard import App, Guard
 from wherecast.gateway.http.joint import Joint
 from wherecast.gateway.http.pipeline_state import PipelineState
@@ -86,4 +87,4 @@ def api_of(context: Context, version: str) -> FastAPI:
 
 def app_of(context: Context, version: str) -> App:
     """The application that a server runs."""
-    return Guard(api_of(context, version), (context.settings.server.host,))
+    return Guard(Front(api_of(context, version), context), (context.settings.server.host,))

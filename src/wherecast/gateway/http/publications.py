@@ -30,24 +30,34 @@ def router(context: Context) -> APIRouter:
         ),
         openapi_extra=examples.body(examples.PUBLISH),
     )
-    async def publish(stream: str, request: Request) -> Response:
+    async def publish_all(stream: str, request: Request) -> Response:
         """Publish one object, an array, an object per line, or an Arrow stream.
 
         The answer comes when all that is accepted is on disk. Each that is refused has its errors.
         """
-        try:
-            kind = content_type(request, _TYPES)
-            async with context.bodies.read(request) as body:
-                done = await context.joint.publish(stream, kind, body)
-        except (Refused, WherecastError) as error:
-            context.counters.refused(error)
-            raise
-        context.counters.published(done)
-        if done.accepted:
-            context.appended.tell()
-        return answered(done)
+        return await publish(context, stream, request)
 
     return routes
+
+
+async def publish(context: Context, stream: str, request: Request) -> Response:
+    """The answer to a request to publish, once all that is accepted is on disk.
+
+    Raises:
+        Refused: the request as a whole.
+        WherecastError: its body as a whole, or it could not be stored.
+    """
+    try:
+        kind = content_type(request, _TYPES)
+        async with context.bodies.read(request) as body:
+            done = await context.joint.publish(stream, kind, body)
+    except (Refused, WherecastError) as error:
+        context.counters.refused(error)
+        raise
+    context.counters.published(done)
+    if done.accepted:
+        context.appended.tell()
+    return answered(done)
 
 
 def answered(done: Published) -> Response:
