@@ -1,12 +1,16 @@
 """How a tree grows and shrinks, step by step, on cases that can be followed by hand."""
 
+import pytest
+
 from tests.unit.matching.betree.structure import check_structure
 from tests.unit.matching.betree.trees import PLANE, SMALL, squares, tree_of
 from wherecast import Schema
 from wherecast.language.keys import float_key
 from wherecast.matching.betree.index import BETreeIndex
+from wherecast.matching.betree.layout import E_PLACE
 from wherecast.matching.betree.outline import BucketView, buckets_of, outline
 from wherecast.matching.betree.parameters import TreeParameters
+from wherecast.matching.exact.items import I_PROBE
 
 
 def root_of(index: BETreeIndex) -> BucketView:
@@ -131,3 +135,24 @@ def test_listed_strings_are_halved_by_their_places() -> None:
     deep = [view for view in (right, *right.halves) if "some" in ids_of(index, view)]
     assert deep[0].low >= 4
     assert SMALL.leaf_max == 3
+
+
+def test_what_only_infinity_satisfies_does_not_tell_where_an_open_domain_ends() -> None:
+    schema = Schema.from_dict({"x": "float"})
+    filters = {"a": "x <= 10", "b": "x = 2", "c": "x >= 6", "d": "x > 1.7976931348623157e308"}
+    [part] = root_of(tree_of(filters, schema=schema)).parts
+    left, _ = part.root.halves
+    assert left.high == float_key(6.0), "the middle of 2 and 10"
+
+
+@pytest.mark.parametrize(("narrow", "wide"), [("x", "y"), ("y", "x")])
+def test_the_narrowest_side_is_looked_at_first_where_all_have_been_tested(
+    narrow: str, wide: str
+) -> None:
+    text = f"{narrow} BETWEEN 7.9 AND 8.1 AND {wide} BETWEEN 1 AND 15"
+    index = tree_of(dict.fromkeys(range(20), f"{text} AND s = 'same'"))
+    check_structure(index)
+    assert index.stats()["depth"] == 3, "all attributes are above them"
+    tree, names = index._tree.arrays, [a.name for a in index._store.slots.attributes]
+    probes = tree.i[tree.e[:20, E_PLACE], I_PROBE].tolist()
+    assert {names[probe >> 1] for probe in probes} == {narrow}

@@ -3,6 +3,8 @@
 `wherecast.matching.betree.twin` is the obvious twin of all of these kernels together.
 """
 
+import numpy as np
+
 from wherecast.matching.betree.layout import (
     C_CLASS,
     C_COUNT,
@@ -144,18 +146,32 @@ def _widen(tree, c):
 
 @inner
 def _probe(tree, rows, entry, c):
-    """The side of a box to look at first: one that no bucket above has tested, and no whole one."""
-    start, size = rows.e[entry, E_BOX], rows.e[entry, E_SIDES]
-    best = -1
-    for place in range(start, start + size):
-        slot, at, above = rows.b[place, B_SLOT], tree.c[c, C_PNODE], False
-        while at >= 0 and not above:
-            above = tree.p[at, P_SLOT] == slot
-            at = tree.c[tree.p[at, P_PARENT], C_PNODE]
-        if not above:
+    """The side of a box to look at first: one that no bucket above has tested.
+
+    Where all have been, the interval that takes the least part of its bucket. A single key comes
+    last: many publications may have it.
+    """
+    best, least = -1, 2.0
+    for place in range(rows.e[entry, E_BOX], rows.e[entry, E_BOX] + rows.e[entry, E_SIDES]):
+        slot, at = rows.b[place, B_SLOT], c
+        while tree.c[at, C_PNODE] >= 0 and tree.p[tree.c[at, C_PNODE], P_SLOT] != slot:
+            at = tree.p[tree.c[at, C_PNODE], P_PARENT]
+        if tree.c[at, C_PNODE] < 0:
             return place
-        best = place
+        part = 1.0
+        if rows.b[place, B_LOW] < rows.b[place, B_HIGH]:
+            part = _width(rows.b[place, B_LOW], rows.b[place, B_HIGH]) / _width(
+                tree.c[at, C_LOW], tree.c[at, C_HIGH]
+            )
+        if best < 0 or part < least:
+            best, least = place, part
     return best
+
+
+@inner
+def _width(low, high):
+    """How many keys there are between two, in floats: it may be more than an int64 holds."""
+    return np.float64(high) - np.float64(low)
 
 
 @inner
