@@ -15,6 +15,7 @@ from wherecast.bench.trees_cases import CASES, Case, cases
 from wherecast.bench.trees_changes import tree_changes
 from wherecast.bench.trees_engines import Measured, measured
 from wherecast.bench.trees_published import compared
+from wherecast.bench.trees_singles import single_changes
 
 TITLE = "Trees: publications matched and filters changed, by kind of index"
 _COLOURS = {"betree": "#4477aa", "forest": "#228833", "columnar": "#ccbb44", "scan": "#999999"}
@@ -31,6 +32,12 @@ VIEWS = (
         "single adds/s": "single adds/s", "single removes/s": "single removes/s",
         "inserts/s": "inserts/s", "removes/s": "removes/s", "depth": "depth",
         "covering ratio": "covered",
+    }),
+    View("add, CPU µs", {
+        "what": "what", "engine": "engine", "filters": "filters", "add, CPU µs": "add, CPU µs",
+        "match after add, CPU µs": "match after it", "remove, CPU µs": "remove, CPU µs",
+        "match after remove, CPU µs": "match after it ", "adds/CPU s": "adds/CPU s",
+        "best adds/CPU s": "best", "removes/CPU s": "removes/CPU s", "best removes/CPU s": "best ",
     }),
     View("figure", {
         "figure": "figure", "what": "what", "filters": "filters", "published": "published",
@@ -79,6 +86,7 @@ def _case(case: Case, seed: int) -> Iterator[Row | Doing]:
             yield Doing(f"{case.what}, {case.filters:,} filters: changes of {kind}")
             row |= updates(workload.schema, filters, more, batch, kind)
             row |= tree_changes(kind, workload.schema, filters, more, batch)
+            row |= single_changes(kind, workload.schema, filters, more, batch)
         yield row
 
 

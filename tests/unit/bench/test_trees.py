@@ -21,7 +21,8 @@ EVERY_ROW = {
 }  # fmt: skip
 TREE_ROW = EVERY_ROW | {
     "checked/publication", "bytes/filter", "depth", "bulk adds/s", "bulk removes/s",
-    "single adds/s", "single removes/s", "inserts/s", "removes/s",
+    "single adds/s", "single removes/s", "inserts/s", "removes/s", "add, CPU µs", "remove, CPU µs",
+    "match after add, CPU µs", "match after remove, CPU µs", "adds/CPU s", "best removes/CPU s",
 }  # fmt: skip
 
 
