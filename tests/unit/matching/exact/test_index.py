@@ -62,3 +62,18 @@ def test_ids_of_another_type_are_not_there(kind: str) -> None:
     assert True not in index
     index.match([{"a": 1}])
     assert True not in index
+
+
+@pytest.mark.parametrize("kind", TREES)
+@pytest.mark.parametrize("settled", [True, False])
+def test_an_id_that_is_added_again_replaces_its_filter(kind: str, settled: bool) -> None:
+    index = Index(SCHEMA, kind)
+    for number in (1, 2, 3, 4):  # the first of a form is read in full, the others as plain ones
+        index.add("same", f"a > {number}")
+        if settled:
+            index.match([])
+    index.add("other", "a > 0 OR s LIKE 'x%'")
+    assert len(index) == 2
+    assert index.match([{"a": 4}, {"a": 5}]).to_pylist() == [["other"], ["other", "same"]]
+    index.remove("same")
+    assert index.match([{"a": 5}]).to_pylist() == [["other"]]

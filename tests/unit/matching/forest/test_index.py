@@ -54,6 +54,21 @@ def test_equal_filters_share_a_node() -> None:
     assert index.covering_set() == ["like", "same", "two"]
 
 
+def test_equal_filters_share_a_node_however_they_are_written() -> None:
+    index = forest_of(
+        {
+            "set": "a IN (1, 5)",
+            "turned": "a IN (5, 1)",
+            "or": "a = 1 OR s = 'x'",
+            "or turned": "s = 'x' OR a = 1",
+            "except": "b <> 3",
+            "not": "NOT b = 3.0",
+        }
+    )
+    assert index.stats()["nodes"] == 3
+    assert index.covering_set() == sorted(index._ids, key=str)
+
+
 def test_a_removal_uncovers_what_only_it_covered() -> None:
     """The example of PADRES: sub1 covers sub2; when sub1 leaves, sub2 goes out first."""
     index = forest_of({"sub1": "a > 5", "sub2": "a > 9"})
