@@ -30,7 +30,7 @@ from wherecast.store.records import Receipt
 _SMALL_BYTES = 16 << 10
 _TOGETHER_MAX = 500  # requests
 
-Outcome = Published | Refused | WherecastError
+Outcome = Published | Exception
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,11 +101,8 @@ class Joint:
                 self.requests += count
                 try:
                     outcomes = await self._threads.write(self._publish_all, some)
-                except BaseException as error:  # a fault of this program, or its end
-                    for one in some:
-                        if not one.outcome.done():
-                            one.outcome.set_exception(RuntimeError(f"publishing failed: {error}"))
-                    raise
+                except Exception as error:  # noqa: BLE001  # a fault of this program: each has it
+                    outcomes = [error] * count
                 for one, done in zip(some, outcomes, strict=True):
                     if one.outcome.done():  # whoever waited has gone
                         continue

@@ -32,17 +32,17 @@ class Gated(Desk):
     def __init__(self) -> None:
         super().__init__(MemoryStore(), SCHEMA)
         self.gate = Event()
-        self.is_full = False
+        self.failure: Exception | None = None
 
     def accept(self, prepared: Prepared) -> Receipt | None:
         assert self.gate.wait(60)
-        if self.is_full:
-            raise StoreError("the disk is full")
+        if self.failure is not None:
+            raise self.failure
         return super().accept(prepared)
 
 
 def outcomes(
-    requests: Sequence[Request], is_full: bool = False
+    requests: Sequence[Request], failure: Exception | None = None
 ) -> tuple[list[Outcome], Joint, Desk]:
     """What becomes of a first request, and of others that come while it is written."""
     desk = Gated()
@@ -55,7 +55,7 @@ def outcomes(
             await asyncio.sleep(0)
         tasks += [asyncio.create_task(joint.publish(*one)) for one in requests[1:]]
         await asyncio.sleep(0)
-        desk.is_full = is_full
+        desk.failure = failure
         desk.gate.set()
         try:
             return list(await asyncio.gather(*tasks, return_exceptions=True)), joint
@@ -108,8 +108,9 @@ def test_each_gets_the_answer_that_it_would_get_alone() -> None:
 
 
 def test_a_disk_that_is_full_is_told_to_all() -> None:
-    found, _, desk = outcomes([("default", JSON, one(n)) for n in range(3)], is_full=True)
-    assert [str(done) for done in found] == ["the disk is full"] * 3
+    full = StoreError("the disk is full")
+    found, _, desk = outcomes([("default", JSON, one(n)) for n in range(3)], full)
+    assert found == [full] * 3
     assert desk.store.log.ends().since(desk.store.log.starts()) == 0
 
 
@@ -124,3 +125,10 @@ def test_an_empty_body_is_refused() -> None:
     found, _, _ = outcomes([("default", JSON, one(1)), ("default", NDJSON, b" \n")])
     assert isinstance(found[1], Refused)
     assert found[1].status == 400
+
+
+def test_a_fault_is_told_to_all_and_nobody_waits_for_ever() -> None:
+    fault = RuntimeError("a fault")
+    found, joint, _ = outcomes([("default", JSON, one(n)) for n in range(3)], fault)
+    assert found == [fault] * 3
+    assert joint.batches == 2
