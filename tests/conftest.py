@@ -24,6 +24,9 @@ settings.register_profile("ci", _quiet, derandomize=True, print_blob=True)
 settings.register_profile("thorough", _quiet, max_examples=2000)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
+# For every Spark that a test starts, in whatever process: see the file there.
+os.environ.setdefault("SPARK_CONF_DIR", str(Path(__file__).parent / "spark" / "conf"))
+
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
