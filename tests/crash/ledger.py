@@ -1,8 +1,9 @@
 """The ledger: what publishers and subscribers were told, written apart from the system.
 
-Each process that is killed has a file of its own, one line per fact. A line is written in one call,
-so it is there whole or not at all, and the lines stand in the order in which things happened. Files
-sort as their processes lived. A fact is a list: what happened, to whom, and what.
+Each process that is killed has a file of its own, one line per fact, and the lines stand in the
+order in which things happened. A line is written in one call, which a kill may cut short: such a
+line, the last one, counts as if the kill had come before it. Files sort as their processes lived. A
+fact is a list: what happened, to whom, and what.
 
     trying       publisher, first number, count       about to publish so many, from that number on
     accepted     publisher, first number, count       they are in the log, now or before
@@ -47,7 +48,8 @@ def read_facts(folder: Path) -> Iterator[Fact]:
     for path in sorted(folder.glob("*.jsonl")):
         with path.open() as file:
             for line in file:
-                yield json.loads(line)
+                if line.endswith("\n"):
+                    yield json.loads(line)
 
 
 def size_bytes(folder: Path) -> int:
