@@ -35,7 +35,7 @@ from wherecast.gateway.settings import Settings
 from wherecast.gateway.settings_sources import settings_from_json
 from wherecast.model import Schema, WherecastError
 
-_SWITCH_S = 0.001  # the event loop does not wait long for a thread that matches
+_SWITCH_S = 0.002  # the event loop does not wait long for a thread that matches
 _IDLE_S = 75  # a publisher that pauses keeps its connection
 _ENDS_WITHIN_S = 12.0  # after its supervisor is gone
 

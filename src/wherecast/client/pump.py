@@ -19,7 +19,7 @@ from wherecast.store.contracts import DamagedSegment, Store
 _RETRY_S = 0.2  # after a full disk, say
 _READ_TRIES = 10
 _MERGE_EVERY = 8  # batches
-_REST_MAX_S = 0.005
+_REST_MAX_S = 0.01
 _IDLE_S = 0.05  # without work, before segments are merged: whoever took the last ones goes first
 
 

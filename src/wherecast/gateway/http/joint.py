@@ -2,7 +2,8 @@
 
 What one publication costs is mostly what a batch costs. So the requests that come while others are
 being written wait for these, and then go together; each gets the answer that it would get alone.
-Nobody waits where nothing is being written. Large requests and Arrow streams go by themselves.
+After several at once there is a rest of as long as they took, so that more come together. Large
+requests and Arrow streams go by themselves.
 
 Concurrency: of one event loop.
 """
@@ -29,6 +30,7 @@ from wherecast.store.records import Receipt
 
 _SMALL_BYTES = 16 << 10
 _TOGETHER_MAX = 500  # requests
+_REST_MAX_S = 0.01
 
 Outcome = Published | Exception
 
@@ -95,7 +97,7 @@ class Joint:
         """Writes until nobody waits."""
         try:
             while self._waiting:
-                count = min(len(self._waiting), _TOGETHER_MAX)
+                started, count = perf_counter(), min(len(self._waiting), _TOGETHER_MAX)
                 some = [self._waiting.popleft() for _ in range(count)]
                 self.batches += 1
                 self.requests += count
@@ -110,6 +112,8 @@ class Joint:
                         one.outcome.set_result(done)
                     else:
                         one.outcome.set_exception(done)
+                if count > 1:  # more come than one by one: let them come together
+                    await asyncio.sleep(min(perf_counter() - started, _REST_MAX_S))
         finally:
             self._running = None
 

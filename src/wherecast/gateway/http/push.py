@@ -30,7 +30,7 @@ REPLACED, STALLED, UNREGISTERED = 4000, 4001, 4002
 _GOING_AWAY, _FAILED = 1001, 1011
 _SENT_AT_ONCE_BYTES = 256 << 10
 _WIDE = 100  # in flight: such a connection goes on while acknowledgements wait for others
-_ACKS_REST_S = 0.01
+_ACKS_REST_S = 0.02
 _REASONS = {
     REPLACED: "another connection of this subscriber was opened",
     STALLED: "the connection took nothing for too long",
