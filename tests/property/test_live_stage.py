@@ -98,4 +98,4 @@ def test_a_later_state_gives_the_same_for_earlier_publications() -> None:
     known.advance(made.changes(0, made.changes_end), made.changes_end)
     matched = match_range(Range(0, 0, 1), made.entries(0, 1), known, at=0)
     assert told(matched.segment.notifications) == {("ana", 0): ["s1"]}
-    assert np.array_equal(match_range(Range(0, 1, 2), made.entries(1, 2), known, at=0).matches, 0)
+    assert np.array_equal(match_range(Range(0, 1, 2), made.entries(1, 2), known, at=0).figures.matches, 0)
