@@ -7,7 +7,6 @@ filter alone.
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -98,4 +97,5 @@ def test_a_later_state_gives_the_same_for_earlier_publications() -> None:
     known.advance(made.changes(0, made.changes_end), made.changes_end)
     matched = match_range(Range(0, 0, 1), made.entries(0, 1), known, at=0)
     assert told(matched.segment.notifications) == {("ana", 0): ["s1"]}
-    assert np.array_equal(match_range(Range(0, 1, 2), made.entries(1, 2), known, at=0).figures.matches, 0)
+    later = match_range(Range(0, 1, 2), made.entries(1, 2), known, at=0)
+    assert later.figures.matches == 0
