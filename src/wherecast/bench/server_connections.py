@@ -36,7 +36,8 @@ class Connected:
 
     Args:
         server: that pushes.
-        count: connections; the first ones of them stop reading when they are told.
+        count: connections.
+        silent: so many of them, the first ones, read nothing.
         clock: told what the others get.
     """
 
@@ -45,7 +46,8 @@ class Connected:
         self._count = count
         self._silent = silent
         self._clock = clock
-        self._thread = Thread(target=lambda: asyncio.run(self._run()))
+        # A daemon: where a connection is refused, nobody ends its loop.
+        self._thread = Thread(target=lambda: asyncio.run(self._run()), daemon=True)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._ended: asyncio.Event | None = None
         self._is_open = Event()

@@ -130,8 +130,8 @@ class Joint:
 
     def _publish_joined(self, stream: str, given: Sequence[_Given]) -> list[Outcome]:
         """What became of each request to one stream."""
+        started = perf_counter()
         try:
-            started = perf_counter()
             schema = stream_schema(self._desk, stream)
         except (Refused, WherecastError) as error:
             return [error] * len(given)

@@ -3,10 +3,10 @@
 Concurrency: any number of threads.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from threading import Lock
-from time import perf_counter
+
+from wherecast.store.clock import timed
 
 
 class Timings:
@@ -21,14 +21,9 @@ class Timings:
         with self._lock:
             self._seconds[stage] = self._seconds.get(stage, 0.0) + seconds
 
-    @contextmanager
-    def timed(self, stage: str) -> Iterator[None]:
+    def timed(self, stage: str) -> AbstractContextManager[None]:
         """Counts what is done meanwhile as a stage."""
-        started = perf_counter()
-        try:
-            yield
-        finally:
-            self.add(stage, perf_counter() - started)
+        return timed(self.add, stage)
 
     def read(self) -> dict[str, float]:
         """The seconds so far."""

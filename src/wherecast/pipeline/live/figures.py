@@ -1,10 +1,11 @@
 """What a live pipeline has done: batches, matches, candidates, and the time of each stage."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
-from time import perf_counter
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
+
+from wherecast.store.clock import timed
 
 
 @dataclass(slots=True)
@@ -29,14 +30,13 @@ class Figures:
     index_bytes: int = 0
     seconds: dict[str, float] = field(default_factory=dict)
 
-    @contextmanager
-    def timed(self, stage: str) -> Iterator[None]:
+    def took(self, stage: str, seconds: float) -> None:
+        """Adds to a stage."""
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + seconds
+
+    def timed(self, stage: str) -> AbstractContextManager[None]:
         """Counts what is done meanwhile as a stage."""
-        started = perf_counter()
-        try:
-            yield
-        finally:
-            self.seconds[stage] = self.seconds.get(stage, 0.0) + perf_counter() - started
+        return timed(self.took, stage)
 
     def add(self, other: "Figures") -> None:
         """Adds what another one did."""
@@ -45,7 +45,7 @@ class Figures:
         self.matches += other.matches
         self.candidates += other.candidates
         for stage, seconds in other.seconds.items():
-            self.seconds[stage] = self.seconds.get(stage, 0.0) + seconds
+            self.took(stage, seconds)
 
     def holds(self, others: list["Figures"]) -> None:
         """Takes over how large the index is by now."""
@@ -53,8 +53,8 @@ class Figures:
         self.index_bytes = max((other.index_bytes for other in others), default=self.index_bytes)
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON takes it."""
-        return asdict(self)
+        """As JSON takes it; whoever counts may go on meanwhile."""
+        return asdict(replace(self, seconds=dict(self.seconds)))
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> "Figures":
