@@ -155,13 +155,15 @@ class Desk:
         self.check()
         if not len(prepared.rows):
             return None
-        receipt = self._append(prepared.good)
+        at = now_us()
+        receipt = self._append(prepared.good, at)
+        self._shelf.put(prepared.good, prepared.batch, receipt, at)
         self._runner.wake()
         return receipt
 
-    def _append(self, good: Publications) -> Receipt:
+    def _append(self, good: Publications, at: int) -> Receipt:
         try:
-            return self.store.log.append(good, now_us())
+            return self.store.log.append(good, at)
         except StoreError:
             if self.is_closed:  # meanwhile
                 raise ConfigError("the broker is closed") from None
@@ -187,6 +189,16 @@ class Desk:
             for partition in np.unique(partitions).tolist()
         }
         return [next(each[partition]) for partition in partitions.tolist()]
+
+    def at_hand(self, sequences: Sequence[int]) -> list[Received] | None:
+        """The same where all were published a moment ago, and nothing is to be read; else None."""
+        try:
+            partitions, offsets = self.courier.locate(np.array(sequences, np.int64))
+        except StoreError:
+            return None
+        if len(set(partitions.tolist())) > 1:
+            return None
+        return self._shelf.at_hand(int(partitions[0]), offsets.tolist())
 
     def published(self, offsets: Sequence[int]) -> list[Received | None]:
         """The publications at ascending offsets of the first partition; None for a damaged one."""

@@ -18,7 +18,7 @@ from wherecast.store.contracts import DamagedSegment, Store
 
 _RETRY_S = 0.2  # after a full disk, say
 _READ_TRIES = 10
-_MERGE_EVERY = 8  # batches
+_MERGE_EVERY_S = 0.5  # where it is never idle
 _REST_MAX_S = 0.01
 _IDLE_S = 0.05  # without work, before segments are merged: whoever took the last ones goes first
 
@@ -45,7 +45,7 @@ class Pump:
         self._pipeline = InlinePipeline(store, now_us, find_poison)
         self._changed = Condition()
         self._has_work = True  # what an earlier life left
-        self._batches = 0
+        self._merge_at = 0.0
         self._unread = 0  # times in a row that the log could not be read
         self._retention = retention
         self._trim_at = time.monotonic() + retention.every_s
@@ -130,10 +130,10 @@ class Pump:
                 return
             self.problem = None
             self._courier.committed(progress.sequence)
-            self._batches += 1
-            if self._batches % _MERGE_EVERY == 0:  # it may never be idle
+            if time.monotonic() >= self._merge_at:
                 self._merged()
                 self._trimmed()
+                self._merge_at = time.monotonic() + _MERGE_EVERY_S
             if batch.end.since(batch.start) > 1:
                 self._rest(time.monotonic() - started)
 

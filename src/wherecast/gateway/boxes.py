@@ -3,30 +3,24 @@
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from threading import Condition, Lock
+from threading import Condition
 
 from wherecast.delivery import Notification
 
 
 @dataclass(slots=True, eq=False)
 class Box:
-    """Who waits at a queue, what it was sent, and whether its cursor is stored.
+    """Who waits at a queue, and what it was sent.
 
     Attributes:
-        changed: wakes those that wait at the queue; its lock guards the rest, but for `saving`.
+        changed: wakes those that wait at the queue; its lock guards the rest.
         sent: what its connection was sent and has not taken.
-        changes: of the cursor.
-        saved: how many of them are stored.
-        saving: held by the thread that stores the cursor.
         listeners: called whenever those that wait are woken.
         is_used: whether something was taken since idle queues were released last.
     """
 
     changed: Condition
     sent: deque[Notification] = field(default_factory=deque)
-    changes: int = 0
-    saved: int = 0
-    saving: Lock = field(default_factory=Lock)
     listeners: list[Callable[[], None]] = field(default_factory=list)
     is_used: bool = True
 

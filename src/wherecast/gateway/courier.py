@@ -9,8 +9,8 @@ read or written.
 """
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import astuple
 from threading import Condition, Lock
 from time import monotonic
@@ -25,21 +25,23 @@ from wherecast.delivery import (
     Figures,
     Load,
     Notification,
+    Queue,
     Queues,
     SaveCursor,
     Send,
 )
+from wherecast.gateway.acknowledgement import Acknowledgement
 from wherecast.gateway.boxes import Box
+from wherecast.gateway.cursor_writer import CursorWriter
 from wherecast.gateway.places import Places
-from wherecast.model import ConfigError, StoreError
+from wherecast.model import ConfigError, StoreError, WherecastError
 from wherecast.store.contracts import DamagedSegment, Store
 from wherecast.store.numbering import Numbered, shifted, spans_of
 from wherecast.store.records import Batch, Queued
-from wherecast.store.segments import find
+from wherecast.store.segments import found_by_name
 
 Ints = npt.NDArray[np.int64]
 Loads = list[tuple[str, Load]]
-Items = dict[str, list[tuple[int, tuple[str, ...]]]]
 _FOLLOWED_MAX = 100_000  # publications that are read for all queues at once
 
 
@@ -61,6 +63,7 @@ class Courier:
         self._telling = Lock()  # no queue is opened while others are told of a batch
         self._lock = Lock()
         self._boxes: dict[str, Box] = {}
+        self._cursors = CursorWriter(store.cursors, self._lock, self._cursor)
         self._waiting: Counter[str] = Counter()  # threads that pull, and listeners
         self._told = progress.sequence
         self._places = Places(store.batches, progress.sequence)
@@ -86,8 +89,7 @@ class Courier:
             if box is not None:
                 self._queues.forget(name)
                 box.wake()
-        with nullcontext() if box is None else box.saving:  # what is being saved comes first
-            self._store.cursors.write({name: None})
+        self._cursors.forget(name)
 
     def close(self) -> None:
         """Lets those that wait go."""
@@ -120,7 +122,7 @@ class Courier:
     def _tell(self, first: int, part: Numbered) -> None:
         """Gives queues the notifications of a segment from a sequence on."""
         with self._telling:
-            items = _items(first, part, self._boxes)
+            items = found_by_name(part.notifications, self._boxes, first)
             with self._lock:
                 effects = self._queues.notified(first, part.end, items)
                 loads = self._settle_all(effects)
@@ -155,7 +157,7 @@ class Courier:
                 loads = self._settle_all(self._queues.trimmed(start, {name: lost}))
         if is_open:
             self._try_loads(loads)
-            self._save(name)
+            self._cursors.write([name])
             return
         cursor = self._store.cursors.read(name)
         if cursor is not None and cursor.through < start:
@@ -183,7 +185,7 @@ class Courier:
             lost = self._queues[name].figures.acknowledged - before
             loads += self._settle_all(self._queues.trimmed(0, {name: lost}))
         self._load_all(loads)
-        self._save(name)
+        self._cursors.write([name])
 
     # What comes from subscribers.
 
@@ -213,19 +215,44 @@ class Courier:
 
     def ack(self, name: str, sequences: Iterable[int]) -> None:
         """Acknowledges single notifications; that is safe when this returns."""
-        with self._lock:
-            self._box(name)
-            loads = self._settle(name, self._queues[name].ack(list(sequences)))
-        self._load_all(loads)
-        self._save(name)
+        self._acknowledge(name, Acknowledgement(sequences=tuple(sequences)))
+        self._cursors.write([name])
 
     def ack_through(self, name: str, sequence: int) -> None:
         """Acknowledges everything up to a notification; that is safe when this returns."""
+        self._acknowledge(name, Acknowledgement(sequence))
+        self._cursors.write([name])
+
+    def acknowledge(
+        self, given: Sequence[tuple[str, Acknowledgement]]
+    ) -> list[WherecastError | None]:
+        """Acknowledges what several subscribers had, stored together; safe when this returns.
+
+        Returns:
+            For each why it was refused, if it was.
+        """
+        problems: list[WherecastError | None] = []
+        for name, wanted in given:
+            try:
+                self._acknowledge(name, wanted)
+                problems.append(None)
+            except WherecastError as error:
+                problems.append(error)
+        self._cursors.write([name for name, _ in given])
+        return problems
+
+    def _acknowledge(self, name: str, wanted: Acknowledgement) -> None:
+        through, sequences = wanted.through, wanted.sequences
+        if through is not None:
+            self._change(name, lambda queue: queue.ack_through(through))
+        if sequences or through is None:
+            self._change(name, lambda queue: queue.ack(sequences))
+
+    def _change(self, name: str, change: Callable[[Queue], tuple[Effect, ...]]) -> None:
         with self._lock:
             self._box(name)
-            loads = self._settle(name, self._queues[name].ack_through(sequence))
+            loads = self._settle(name, change(self._queues[name]))
         self._load_all(loads)
-        self._save(name)
 
     def connect(self, name: str, connection: int, window: int | None = None) -> None:
         """Has notifications sent, to be taken by `sent`; a connection before it ends."""
@@ -324,7 +351,7 @@ class Courier:
                     box.sent.extend(effect.notifications)
                     box.wake()
                 case SaveCursor():
-                    box.changes += 1
+                    self._cursors.changed(name)
                 case Close():  # whoever waits there sees that the connection is another
                     box.wake()
         return [(name, effect) for effect in effects if isinstance(effect, Load)]
@@ -366,34 +393,6 @@ class Courier:
             except DamagedSegment as damage:
                 self.mend(damage)
 
-    def _save(self, name: str) -> None:
-        """Stores the cursor as it is now, unless another thread has done so since it changed.
-
-        Several subscribers share one transaction.
-        """
-        with self._lock:
-            box = self._boxes.get(name)
-            if box is None:  # forgotten meanwhile
-                return
-            wanted = box.changes
-        with box.saving:
-            if box.saved >= wanted:
-                return
-            with self._lock:
-                if self._boxes.get(name) is not box:
-                    return
-                cursor, changes = self._queues[name].cursor, box.changes
-            self._store.cursors.write({name: cursor})
-            box.saved = changes
-
-
-def _items(first: int, part: Numbered, wanted: Container[str]) -> Items:
-    """The notifications of some subscribers in a segment, from a sequence on."""
-    items: Items = {}
-    for name in part.notifications.column("subscriber").to_pylist():
-        if name in wanted:
-            found = find(part.notifications, name, first, part.end - first)
-            if found is not None:
-                ids = map(tuple, found.subscription_ids)
-                items[name] = list(zip(found.offsets.tolist(), ids, strict=True))
-    return items
+    def _cursor(self, name: str) -> Cursor | None:
+        """The cursor as it is now, if there is a queue; the lock is held."""
+        return self._queues[name].cursor if name in self._boxes else None

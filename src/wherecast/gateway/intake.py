@@ -35,11 +35,13 @@ class Prepared:
 
     Attributes:
         good: those that can be appended.
+        batch: their attributes.
         rows: where each of them stood in the call; int64, shape (n,).
         rejected: every problem of every other one, sorted by row.
     """
 
     good: Publications
+    batch: pa.RecordBatch
     rows: Rows
     rejected: tuple[Rejection, ...]
 
@@ -86,7 +88,7 @@ def completed(
     digests = row_digests(batch, envelopes.column("payload"), stream)
     publications = Publications(stream, encode_batch(batch, schema), envelopes, digests)
     rejected = sorted((*decoded.rejected, *more), key=lambda rejection: rejection.row)
-    return Prepared(publications, rows, tuple(rejected))
+    return Prepared(publications, batch, rows, tuple(rejected))
 
 
 def id_problem(id: object) -> str | None:

@@ -1,4 +1,4 @@
-"""Publications on their way out: read from the log for those that get them.
+"""Publications on their way out: those of a moment ago are at hand, others are read from the log.
 
 Concurrency: any number of threads; what two threads need at once may be read twice.
 """
@@ -11,38 +11,42 @@ from datetime import timedelta
 from threading import Lock
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from wherecast.columns.encoded import decode_batch
 from wherecast.columns.schema import is_open_field
+from wherecast.language.vectors import array_of
 from wherecast.model import Publication, Schema
 from wherecast.model.times import EPOCH
 from wherecast.store.contracts import Log
-from wherecast.store.records import Entry
+from wherecast.store.records import Entry, Publications, Receipt
 
-# Kept: a subscriber reads what was published a moment ago.
 _ENTRIES_MAX = 1_024
 _BYTES_MAX = 64 << 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Opened:
-    """An entry of the log with its rows."""
+    """Publications at successive offsets, a row each."""
 
-    entry: Entry
+    partition: int
+    first: int
+    stream: str
+    accepted_at: int
     rows: pa.RecordBatch
+    envelopes: pa.RecordBatch
 
     @property
     def end(self) -> int:
-        return self.entry.first + self.entry.count
+        return self.first + self.envelopes.num_rows
 
     @property
     def bytes(self) -> int:
-        envelopes = 0 if self.entry.envelopes is None else self.entry.envelopes.nbytes
-        return len(self.entry.attributes) + envelopes
+        return self.rows.nbytes + self.envelopes.nbytes
 
     def covers(self, offset: int) -> bool:
-        return self.entry.first <= offset < self.end
+        return self.first <= offset < self.end
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +83,45 @@ class Shelf:
 
     def get(self, partition: int, offsets: Sequence[int]) -> list[Received | None]:
         """The publications at ascending offsets of a partition; None for one that is damaged."""
+        return self._found(partition, offsets, self._opened)
+
+    def at_hand(self, partition: int, offsets: Sequence[int]) -> list[Received] | None:
+        """The same where nothing is to be read for it, else None."""
+        found = self._found(partition, offsets, self._kept_at)
+        good = [one for one in found if one is not None]
+        return good if len(good) == len(offsets) else None
+
+    def put(
+        self, publications: Publications, batch: pa.RecordBatch, receipt: Receipt, at: int
+    ) -> None:
+        """Keeps publications that were appended just now.
+
+        Args:
+            publications: what was appended.
+            batch: their attributes.
+            receipt: what became of them.
+            at: when they were appended.
+        """
+        rows = np.flatnonzero(receipt.offsets >= 0)
+        if not len(rows):
+            return
+        envelopes = publications.envelopes
+        if len(rows) < batch.num_rows:
+            batch, envelopes = batch.take(array_of(rows)), envelopes.take(array_of(rows))
+        first = int(receipt.offsets[rows[0]])
+        partition, stream = receipt.partition, publications.stream
+        self._keep(_Opened(partition, first, stream, at, batch, envelopes))
+
+    def _found(
+        self,
+        partition: int,
+        offsets: Sequence[int],
+        opened_at: Callable[[int, int], _Opened | None],
+    ) -> list[Received | None]:
         found: list[Received | None] = []
         place = 0
         while place < len(offsets):
-            opened = self._opened(partition, offsets[place])
+            opened = opened_at(partition, offsets[place])
             if opened is None or not opened.covers(offsets[place]):
                 found.append(None)
                 place += 1
@@ -93,7 +132,17 @@ class Shelf:
         return found
 
     def _opened(self, partition: int, offset: int) -> _Opened | None:
-        """The entry that has an offset; None where it cannot be read."""
+        """The publications among which is an offset; None where they cannot be read."""
+        kept = self._kept_at(partition, offset)
+        if kept is not None:
+            return kept
+        for entry in self._log.read(partition, offset, offset + 1, envelopes=True):
+            schema = self._schemas().get(entry.stream)
+            if entry.damage is None and schema is not None:
+                return self._keep(_opened_of(entry, decode_batch(entry.attributes, schema)))
+        return None
+
+    def _kept_at(self, partition: int, offset: int) -> _Opened | None:
         with self._lock:
             firsts = self._firsts.get(partition, [])
             at = bisect_right(firsts, offset) - 1
@@ -102,14 +151,10 @@ class Shelf:
                 if self._kept[key].covers(offset):
                     self._kept.move_to_end(key)
                     return self._kept[key]
-        for entry in self._log.read(partition, offset, offset + 1, envelopes=True):
-            schema = self._schemas().get(entry.stream)
-            if entry.damage is None and schema is not None:
-                return self._keep(_Opened(entry, decode_batch(entry.attributes, schema)))
         return None
 
     def _keep(self, opened: _Opened) -> _Opened:
-        key = opened.entry.partition, opened.entry.first
+        key = opened.partition, opened.first
         with self._lock:
             if key not in self._kept:
                 self._kept[key] = opened
@@ -130,23 +175,20 @@ class Shelf:
         del firsts[bisect_left(firsts, first)]
 
     def _received(self, opened: _Opened, offsets: Sequence[int]) -> list[Received]:
-        """The publications of one entry at some offsets."""
-        entry = opened.entry
-        places = [offset - entry.first for offset in offsets]
-        rows = places if entry.rows is None else entry.rows[places].tolist()
-        attributes = _attributes(opened.rows, rows)
-        assert entry.envelopes is not None
+        """Those at some offsets."""
+        places = [offset - opened.first for offset in offsets]
+        attributes = _attributes(opened.rows, places)
         envelopes = [
-            [column[place].as_py() for place in places] for column in entry.envelopes.columns
+            [column[place].as_py() for place in places] for column in opened.envelopes.columns
         ]
-        accepted_at = EPOCH + timedelta(microseconds=entry.accepted_at)
+        accepted_at = EPOCH + timedelta(microseconds=opened.accepted_at)
         return [
             Received(
-                entry.stream,
+                opened.stream,
                 offset,
                 Publication(
                     values,
-                    id or self._name(entry.partition, offset),
+                    id or self._name(opened.partition, offset),
                     payload,
                     published_at or accepted_at,
                 ),
@@ -155,6 +197,15 @@ class Shelf:
                 offsets, attributes, *envelopes, strict=True
             )
         ]
+
+
+def _opened_of(entry: Entry, rows: pa.RecordBatch) -> _Opened:
+    assert entry.envelopes is not None
+    if entry.rows is not None:  # not all that were handed in were appended
+        rows = rows.take(array_of(entry.rows))
+    return _Opened(
+        entry.partition, entry.first, entry.stream, entry.accepted_at, rows, entry.envelopes
+    )
 
 
 def _attributes(batch: pa.RecordBatch, rows: Sequence[int]) -> list[dict[str, Any]]:

@@ -5,7 +5,8 @@ the way of a binary search and the lists of one row, nothing else. Stores number
 sequence, so `offsets` are sequences here; of one partition the two are the same.
 """
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -18,6 +19,9 @@ import pyarrow.compute as pc
 from wherecast.store.records import SEGMENT
 
 Ints = npt.NDArray[np.int64]
+Notified = dict[str, list[tuple[int, tuple[str, ...]]]]
+"""By subscriber each publication with the subscriptions that matched it, in order."""
+
 _FEW_BYTES = 1_024  # of a segment that is checked row by row
 
 
@@ -52,6 +56,34 @@ def find(segment: pa.RecordBatch, subscriber: str, start: int, limit: int) -> Fo
     ids = _list_at(segment.column("subscription_ids"), row)
     told = pa.ListArray.from_arrays(_bounds(places), ids.take(places.flatten()))
     return Found(offsets, told.to_pylist())
+
+
+def found_by_name(segment: pa.RecordBatch, names: Container[str], start: int) -> Notified:
+    """The notifications of some subscribers at an offset and beyond.
+
+    Cost: O(rows) names, and the notifications of those subscribers.
+    """
+    own = segment.column("subscriber").to_pylist()
+    rows = [row for row, name in enumerate(own) if name in names]
+    if len(rows) < len(own):
+        own = [own[row] for row in rows]
+        segment = segment.take(pa.array(rows, pa.int32()))
+    _, ids, offsets, matched = segment.columns
+    inner = matched.flatten()
+    words, places, where = ids.flatten().to_pylist(), _flat(inner).tolist(), _flat(offsets).tolist()
+    id_bounds, bounds = _bounds(ids).tolist(), _bounds(offsets).tolist()
+    ends = _bounds(inner).tolist()
+    found: Notified = {}
+    for row, name in enumerate(own):
+        known = words[id_bounds[row] : id_bounds[row + 1]]
+        first = bisect_left(where, start, bounds[row], bounds[row + 1])
+        told = [
+            (where[at], tuple([known[place] for place in places[ends[at] : ends[at + 1]]]))
+            for at in range(first, bounds[row + 1])
+        ]
+        if told:
+            found[name] = told
+    return found
 
 
 def count(segment: pa.RecordBatch, subscriber: str, start: int) -> int:

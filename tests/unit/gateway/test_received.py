@@ -74,6 +74,24 @@ def test_some_offsets_of_many_entries() -> None:
         ]
 
 
+def test_what_was_put_is_at_hand_as_it_would_be_read() -> None:
+    log = MemoryLog(1)
+    append(log, "air", wc.Publication({"no2": 1.0}, "a"))
+    given = [
+        wc.Publication({"no2": 1.0}, "a"),
+        wc.Publication({"no2": 2.0, "seen": AT}, "b", b"x"),
+        wc.Publication({"city": "Split"}),
+    ]
+    prepared, at = prepare(given, "air", SCHEMAS["air"]), 7
+    kept, read = shelf(log), shelf(log)
+    kept.put(prepared.good, prepared.batch, log.append(prepared.good, at), at)
+    assert kept.at_hand(0, [1, 2]) == read.get(0, [1, 2])
+    assert kept.at_hand(0, [0, 1]) is None
+    assert kept.at_hand(0, [2, 3]) is None
+    kept.put(prepared.good, prepared.batch, log.append(prepared.good, at), at)
+    assert kept.at_hand(0, [3]) == read.get(0, [3])  # the others came before
+
+
 @pytest.mark.parametrize("offsets", [[5], [0, 5], [5, 6]])
 def test_what_is_not_there_is_none(offsets: list[int]) -> None:
     log = MemoryLog(1)

@@ -100,6 +100,31 @@ def test_small_runs_are_merged_and_few_filters_twice(monkeypatch: pytest.MonkeyP
     assert stats["filters_merged"] <= 200 * 5
 
 
+def test_runs_become_one_where_only_matches_follow() -> None:
+    index = Index(SCHEMA, kind="columnar")
+    for first in (0, 3_000):
+        index.add_all({id: f"a = {id}" for id in range(first, first + 3_000)})
+    engine = index._engine
+    assert isinstance(engine, ColumnarIndex)
+    found = []
+    for count in (changing._RENT_MIN, 6_000 // changing._FILTERS_PER_RENT, 1):
+        for _ in range(count):
+            assert index.match([{"a": 4_000}]).to_pylist() == [[4_000]]
+        engine.wait()
+        found.append(index.stats()["runs"])
+
+    assert found == [[3_000, 3_000], [3_000, 3_000], [6_000]]
+
+    index.add(9_000, "a = 4000")
+    for _ in range(changing._RENT_MIN):
+        index.match([{"a": 4_000}])
+    index.add(9_001, "a = 5")  # what matching cost before a change counts no more
+    for _ in range(changing._RENT_MIN):
+        index.match([{"a": 4_000}])
+    engine.wait()
+    assert index.stats()["runs"] == [6_000, 2]
+
+
 def test_threads_see_one_consistent_state() -> None:
     """A writer moves a pair of filters together; no match may see one without the other."""
     index = Index(SCHEMA, kind="columnar")

@@ -62,6 +62,19 @@ class TestFind:
             assert list(told) == sorted(left.items())[:limit]
         assert segments.count(segment, name, start) == len(left)
 
+    @given(plains(0, 20), st.sets(names), st.integers(-1, 21), st.integers(0, 2))
+    def test_several_subscribers_are_found_at_once(
+        self, plain: Plain, wanted: set[str], start: int, skipped: int
+    ) -> None:
+        segment = segment_of(plain).slice(skipped)
+        left = {
+            name: [(at, tuple(ids)) for at, ids in sorted(own.items()) if at >= start]
+            for name, own in plain_of(segment).items()
+            if name in wanted
+        }
+        expected = {name: own for name, own in left.items() if own}
+        assert segments.found_by_name(segment, wanted, start) == expected
+
     def test_nothing_is_found_in_an_empty_one(self) -> None:
         assert segments.find(segments.empty(), "a", 0, 1) is None
         assert segments.count(segments.empty(), "a", 0) == 0

@@ -25,6 +25,7 @@ from wherecast.gateway.http.desk import Desk
 from wherecast.gateway.http.front import Front
 from wherecast.gateway.http.guard import App, Guard
 from wherecast.gateway.http.joint import Joint
+from wherecast.gateway.http.joint_acks import JointAcks
 from wherecast.gateway.http.pipeline_state import PipelineState
 from wherecast.gateway.http.threads import Threads
 from wherecast.gateway.http.timings import Timings
@@ -51,6 +52,7 @@ def context_of(desk: Desk, settings: Settings, pipeline: PipelineState) -> Conte
         threads=threads,
         bodies=Bodies(given),
         joint=Joint(desk, threads, timings, given.publications_max, limits),
+        acks=JointAcks(desk.courier, threads, timings),
         timings=timings,
         counters=Counters(),
         pipeline=pipeline,

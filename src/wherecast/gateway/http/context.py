@@ -9,6 +9,7 @@ from wherecast.gateway.http.connections import Connections
 from wherecast.gateway.http.counters import Counters
 from wherecast.gateway.http.desk import Desk
 from wherecast.gateway.http.joint import Joint
+from wherecast.gateway.http.joint_acks import JointAcks
 from wherecast.gateway.http.pipeline_state import PipelineState
 from wherecast.gateway.http.threads import Threads
 from wherecast.gateway.http.timings import Timings
@@ -25,6 +26,7 @@ class Context:
         threads: where they wait for the disk.
         bodies: reads requests.
         joint: publishes what they have.
+        acks: stores what subscribers acknowledge.
         timings: what stages took.
         counters: what was done so far.
         pipeline: what is known of the process that matches.
@@ -38,6 +40,7 @@ class Context:
     threads: Threads
     bodies: Bodies
     joint: Joint
+    acks: JointAcks
     timings: Timings
     counters: Counters
     pipeline: PipelineState

@@ -64,6 +64,10 @@ class Desk(Protocol):
         """The publications of ascending sequences; None for one that is damaged."""
         ...
 
+    def at_hand(self, sequences: Sequence[int]) -> list[Received] | None:
+        """The same where all were published a moment ago, and nothing is to be read; else None."""
+        ...
+
     def published(self, offsets: Sequence[int]) -> list[Received | None]:
         """The publications at ascending offsets of the first partition; None for a damaged one."""
         ...

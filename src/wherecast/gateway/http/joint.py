@@ -2,14 +2,11 @@
 
 What one publication costs is mostly what a batch costs. So the requests that come while others are
 being written wait for these, and then go together; each gets the answer that it would get alone.
-After several at once there is a rest of as long as they took, so that more come together. Large
-requests and Arrow streams go by themselves.
+Large requests and Arrow streams go by themselves.
 
 Concurrency: of one event loop.
 """
 
-import asyncio
-from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from time import perf_counter
@@ -23,6 +20,7 @@ from wherecast.gateway.http.desk import Desk
 from wherecast.gateway.http.known import stream_schema
 from wherecast.gateway.http.threads import Threads
 from wherecast.gateway.http.timings import Timings
+from wherecast.gateway.http.together import Together
 from wherecast.gateway.intake import Prepared
 from wherecast.gateway.published import Published, published
 from wherecast.model import Limits, WherecastError
@@ -37,12 +35,11 @@ Outcome = Published | Exception
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Given:
-    """A request, and whoever waits for its outcome."""
+    """A request."""
 
     stream: str
     kind: str
     body: bytes
-    outcome: "asyncio.Future[Published]"
 
 
 class Joint:
@@ -54,24 +51,30 @@ class Joint:
         timings: told what that took.
         rows_max: publications of one request.
         limits: of each publication.
-
-    Attributes:
-        batches: how often something was written.
-        requests: how many requests that were.
     """
 
     def __init__(
         self, desk: Desk, threads: Threads, timings: Timings, rows_max: int, limits: Limits
     ) -> None:
-        self.batches = 0
-        self.requests = 0
         self._desk = desk
         self._threads = threads
         self._timings = timings
         self._rows_max = rows_max
         self._limits = limits
-        self._waiting: deque[_Given] = deque()
-        self._running: asyncio.Task[None] | None = None
+        self._alone = 0
+        self._together: Together[_Given, Published] = Together(
+            threads, self._publish_all, _rest_s, _TOGETHER_MAX
+        )
+
+    @property
+    def batches(self) -> int:
+        """How often something was written."""
+        return self._alone + self._together.times
+
+    @property
+    def requests(self) -> int:
+        """How many requests that were."""
+        return self._alone + self._together.items
 
     async def publish(self, stream: str, kind: str, body: bytes) -> Published:
         """What became of the publications of a request, once they are on disk.
@@ -84,38 +87,9 @@ class Joint:
         if not body or body.isspace():
             raise Refused(400, "malformed", "the body is empty; it needs a publication")
         if kind == ARROW or len(body) > _SMALL_BYTES:
-            self.batches += 1
-            self.requests += 1
+            self._alone += 1
             return await self._threads.write(self._publish_alone, stream, kind, body)
-        outcome: asyncio.Future[Published] = asyncio.get_running_loop().create_future()
-        self._waiting.append(_Given(stream, kind, body, outcome))
-        if self._running is None:
-            self._running = asyncio.create_task(self._run())
-        return await outcome
-
-    async def _run(self) -> None:
-        """Writes until nobody waits."""
-        try:
-            while self._waiting:
-                started, count = perf_counter(), min(len(self._waiting), _TOGETHER_MAX)
-                some = [self._waiting.popleft() for _ in range(count)]
-                self.batches += 1
-                self.requests += count
-                try:
-                    outcomes = await self._threads.write(self._publish_all, some)
-                except Exception as error:  # noqa: BLE001  # a fault of this program: each has it
-                    outcomes = [error] * count
-                for one, done in zip(some, outcomes, strict=True):
-                    if one.outcome.done():  # whoever waited has gone
-                        continue
-                    if isinstance(done, Published):
-                        one.outcome.set_result(done)
-                    else:
-                        one.outcome.set_exception(done)
-                if count > 1:  # more come than one by one: let them come together
-                    await asyncio.sleep(min(perf_counter() - started, _REST_MAX_S))
-        finally:
-            self._running = None
+        return await self._together.submit(_Given(stream, kind, body))
 
     def _publish_all(self, given: Sequence[_Given]) -> list[Outcome]:
         """What became of each request, in order."""
@@ -170,3 +144,8 @@ class Joint:
 
     def _objects(self, kind: str, body: bytes) -> list[Any]:
         return read_objects(body, kind == JSON, self._rows_max, self._limits)
+
+
+def _rest_s(requests: int, seconds: float) -> float:
+    """After several at once as long as they took, so that more come together; else not at all."""
+    return min(seconds, _REST_MAX_S) if requests > 1 else 0.0

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
+from wherecast.gateway.acknowledgement import Acknowledgement
 from wherecast.gateway.http import examples, shapes
 from wherecast.gateway.http.acknowledgements import acknowledgement_of
 from wherecast.gateway.http.answers import Refused
@@ -57,14 +58,16 @@ def router(context: Context) -> APIRouter:
         """Acknowledge everything up to a cursor, or just some."""
         content_type(request, (JSON,))
         async with context.bodies.read(request) as body:
-            await threads.write(_acknowledged, name, body)
+            wanted = await threads.read(_wanted, name, body)
+        for problem in await context.acks.apply(name, [wanted], hurries=True):
+            if problem is not None:
+                raise problem
         return Response(status_code=204)
 
-    def _acknowledged(name: str, body: bytes) -> None:
+    def _wanted(name: str, body: bytes) -> Acknowledgement:
         wanted = acknowledgement_of(body)
         open_queue(desk, name)
-        with context.timings.timed("acknowledge"):
-            wanted.apply(desk.courier, name)
+        return wanted
 
     async def _pulled(name: str, most: int, wait: float, request: Request) -> list[bytes]:
         loop = asyncio.get_running_loop()

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import orjson
 
@@ -11,6 +10,7 @@ from wherecast.gateway.http.desk import Desk
 from wherecast.gateway.received import Received
 
 _READ_AT_ONCE = 100  # publications: what is read and then does not fit is read again
+_FEW = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +44,21 @@ def objects_within(
             desk.courier.lose(name, lost)
         for place, (one, got) in enumerate(zip(some, received, strict=True)):
             if got is not None:
-                each.append(orjson.dumps(_object(one, got), option=orjson.OPT_UTC_Z))
+                each.append(_written(one, got))
                 size += len(each[-1])
                 if size >= bytes_max:
                     return Objects(each, start + place + 1)
     return Objects(each, len(handed))
+
+
+def objects_at_hand(desk: Desk, handed: Sequence[Notification]) -> list[bytes] | None:
+    """The same where they are few and nothing is to be read for them; else None."""
+    if not 0 < len(handed) <= _FEW:
+        return None
+    received = desk.at_hand([one.sequence for one in handed])
+    if received is None:
+        return None
+    return [_written(one, got) for one, got in zip(handed, received, strict=True)]
 
 
 def joined(objects: Sequence[bytes]) -> bytes:
@@ -56,8 +66,8 @@ def joined(objects: Sequence[bytes]) -> bytes:
     return b'{"notifications":[' + b",".join(objects) + b"]}"
 
 
-def _object(one: Notification, got: Received) -> dict[str, Any]:
-    return {
+def _written(one: Notification, got: Received) -> bytes:
+    document = {
         "cursor": encode_cursor(one.sequence),
         "stream": got.stream,
         "offset": got.offset,
@@ -65,3 +75,4 @@ def _object(one: Notification, got: Received) -> dict[str, Any]:
         "subscription_ids": one.subscription_ids,
         "redelivered": one.redelivered,
     }
+    return orjson.dumps(document, option=orjson.OPT_UTC_Z)

@@ -19,7 +19,7 @@ from wherecast.delivery import Notification
 from wherecast.gateway.http.answers import Refused, answer, refused_of
 from wherecast.gateway.http.context import Context
 from wherecast.gateway.http.known import open_queue
-from wherecast.gateway.http.objects import joined, objects_within
+from wherecast.gateway.http.objects import joined, objects_at_hand, objects_within
 from wherecast.gateway.http.push_acks import PushAcks
 from wherecast.gateway.http.push_options import PushOptions, options_of
 from wherecast.gateway.http.sockets import transport_of
@@ -30,7 +30,6 @@ REPLACED, STALLED, UNREGISTERED = 4000, 4001, 4002
 _GOING_AWAY, _FAILED = 1001, 1011
 _SENT_AT_ONCE_BYTES = 256 << 10
 _WIDE = 100  # in flight: such a connection goes on while acknowledgements wait for others
-_ACKS_REST_S = 0.02
 _REASONS = {
     REPLACED: "another connection of this subscriber was opened",
     STALLED: "the connection took nothing for too long",
@@ -88,9 +87,8 @@ class _Push:
         self._options = options
         self._handed: list[Notification] = []
         self._transport = transport_of(websocket.scope)
-        is_awaited = options.confirm or options.window < _WIDE
-        rest_s = 0.0 if is_awaited else _ACKS_REST_S
-        self._acks = PushAcks(context.desk.courier, name, context.threads, context.timings, rest_s)
+        hurries = options.confirm or options.window < _WIDE
+        self._acks = PushAcks(context.acks, name, hurries)
         self._stall_s = context.settings.push.stall.total_seconds()
 
     async def run(self) -> None:
@@ -115,30 +113,41 @@ class _Push:
         with self._desk.courier.listening(self._name, woken.set):
             while True:
                 woken.clear()
-                messages = await self._context.threads.read(self._messages)
-                if messages is None:
+                handed = self._desk.courier.sent(self._name, self._number, 0.0)
+                if handed is None:
                     return self._ended()
-                for message in messages:
+                self._handed += handed
+                for message in self._messages(await self._objects()):
                     if not await self._sent(message):
                         self._context.connections.stalled += 1
                         return STALLED
                 if not self._handed:  # what comes after it was asked wakes it
                     await woken.wait()
 
-    def _messages(self) -> list[str] | None:
-        """What is to be sent now; None where the connection was ended."""
-        handed = self._desk.courier.sent(self._name, self._number, 0.0)
-        if handed is None:
-            return None
-        self._handed += handed
+    async def _objects(self) -> list[bytes]:
+        """What is to be sent now, of what was handed."""
+        if not self._handed:
+            return []
+        with self._context.timings.timed("send"):
+            each = objects_at_hand(self._desk, self._handed)
+        if each is not None:
+            self._handed.clear()
+        else:
+            each = await self._context.threads.read(self._read)
+        self._context.counters.pushed.inc(len(each))
+        return each
+
+    def _read(self) -> list[bytes]:
         with self._context.timings.timed("send"):
             found = objects_within(self._desk, self._name, self._handed, _SENT_AT_ONCE_BYTES)
         del self._handed[: found.used]
-        self._context.counters.pushed.inc(len(found.each))
+        return found.each
+
+    def _messages(self, each: list[bytes]) -> list[str]:
         step = self._options.batch
         if step is None:
-            return [one.decode() for one in found.each]
-        parts = (found.each[start : start + step] for start in range(0, len(found.each), step))
+            return [one.decode() for one in each]
+        parts = (each[start : start + step] for start in range(0, len(each), step))
         return [joined(part).decode() for part in parts]
 
     async def _sent(self, message: str) -> bool:

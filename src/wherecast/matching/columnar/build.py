@@ -14,7 +14,7 @@ from wherecast.matching.columnar.cells import (
     Quantisers,
     missing_cells,
 )
-from wherecast.matching.columnar.encoder import Encoder
+from wherecast.matching.columnar.encoder import Encoder, Encoding
 from wherecast.matching.columnar.entries import Entries
 from wherecast.matching.columnar.forest import Forest
 from wherecast.matching.columnar.headers import (
@@ -68,7 +68,8 @@ def build(
     """
     width, filters, extra = len(is_float), conjunctions.filters, conjunctions.extra
     low, high, quantisers = _quantised(entries, predicates, is_float)
-    cells = [Encoder(columns, quantisers, is_float).cells()[0] for columns in seen]
+    encoding = Encoding.of(quantisers, is_float)
+    cells = [Encoder(columns, encoding).cells()[0] for columns in seen]
     mass = mass_of(entries, (low, high), quantisers, cells)
     chance = mass.chance(entries.slots, low, high)
     whole, late = conjunctions.whole[entries.conjunctions], extra[entries.conjunctions]

@@ -1,6 +1,8 @@
 """The columns of a batch as cells, through the kernel."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,23 +12,54 @@ from wherecast.matching.columnar.layout import CellPointers
 from wherecast.matching.columnar.slots import Column
 
 
-class Encoder:
-    """The columns of one batch and the quantisers of their slots."""
+def address(array: npt.NDArray[Any]) -> int:
+    """Where the values of an array lie; `ctypes.data` is the same, but slower."""
+    found: int = array.__array_interface__["data"][0]
+    return found
 
-    def __init__(
-        self, columns: Sequence[Column], quantisers: Quantisers, is_float: npt.NDArray[np.uint8]
-    ) -> None:
-        self._columns = columns  # keeps the values alive
-        self.values = np.array([column.values.ctypes.data for column in columns], np.int64)
-        bits = [column.bits.ctypes.data if len(column.bits) else 0 for column in columns]
-        self._held = (
-            self.values, np.array(bits, np.int64),
-            np.array([column.first for column in columns], np.int64), is_float, quantisers.exact,
-            quantisers.bounds, quantisers.bound_ends, quantisers.tables, quantisers.table_ends,
-            quantisers.origins, quantisers.scales,
+
+def addresses(arrays: Sequence[npt.NDArray[Any]]) -> npt.NDArray[np.int64]:
+    """Where the values of several arrays lie; whoever uses that holds the arrays."""
+    return np.array([address(array) for array in arrays], np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Encoding:
+    """How columns become cells, whatever the batch.
+
+    Attributes:
+        held: the arrays of `pointers`, so that they stay.
+        pointers: int64, the addresses that the kernel takes, but for those of a batch.
+    """
+
+    held: tuple[npt.NDArray[Any], ...]
+    pointers: npt.NDArray[np.int64]
+
+    @staticmethod
+    def of(quantisers: Quantisers, is_float: npt.NDArray[np.uint8]) -> "Encoding":
+        """The encoding of slots."""
+        of_batch = np.zeros(0, np.int64)
+        held = (
+            of_batch, of_batch, of_batch, is_float, quantisers.exact, quantisers.bounds,
+            quantisers.bound_ends, quantisers.tables, quantisers.table_ends, quantisers.origins,
+            quantisers.scales,
         )  # fmt: skip
-        assert len(self._held) == len(CellPointers)
-        self._pointers = np.array([array.ctypes.data for array in self._held], np.int64)
+        assert len(held) == len(CellPointers)
+        return Encoding(held, addresses(held))
+
+
+class Encoder:
+    """The columns of one batch as cells."""
+
+    def __init__(self, columns: Sequence[Column], encoding: Encoding) -> None:
+        self._columns = columns  # keeps the values alive
+        self.values = addresses([column.values for column in columns])
+        bits = [address(column.bits) if len(column.bits) else 0 for column in columns]
+        self._bits = np.array(bits, np.int64)
+        self._firsts = np.array([column.first for column in columns], np.int64)
+        self._encoding = encoding
+        self._pointers = encoding.pointers.copy()
+        self._pointers[: CellPointers.FLOATS] = addresses((self.values, self._bits, self._firsts))
 
     def cells(
         self, begin: int = 0, count: int | None = None

@@ -29,6 +29,8 @@ from wherecast.matching.matches import Id, Matches
 from wherecast.model import Schema
 
 Bools = npt.NDArray[np.bool_]
+_FILTERS_PER_RENT = 50  # that are merged in about the time that one more run costs a match
+_RENT_MIN = 100  # matches with one more run that are no reason to merge
 _COUNTERS = (
     "changes_published",
     "merges",
@@ -56,6 +58,7 @@ class ColumnarIndex:
         self._count = sum(len(run) for run in runs)
         self._merging: Thread | None = None
         self._span: slice | None = None  # the runs that are being merged
+        self._rent = 0  # what several runs have cost since the last change
         self._counters: Counter[str] = Counter()
 
     def __len__(self) -> int:
@@ -91,6 +94,7 @@ class ColumnarIndex:
             runs = [run.without(run.find_all(ids)) for run in self._runs]
             self._runs = (*runs, one)
             self._count = sum(len(run) for run in self._runs)
+            self._rent = 0
             self._counters["changes_published"] += 1
 
     def remove_all(self, ids: Sequence[Id]) -> None:
@@ -130,10 +134,21 @@ class ColumnarIndex:
         """The runs with all changes that were made so far; starts merging where it is due."""
         with self._lock:
             self._publish()
-            if self._merging is None and due(self._runs) is not None:
+            if self._merging is None and self._due() is not None:
                 self._merging = Thread(target=self._merge_beside, daemon=True)
                 self._merging.start()
             return self._runs
+
+    def _due(self) -> slice | None:
+        """The runs that should become one, or None. Under the lock.
+
+        Each run costs a match about as much as merging some filters. Once that is as much as
+        merging all of them, and nothing has changed meanwhile, all become one.
+        """
+        filters = sum(len(run.ids) for run in self._runs)
+        if len(self._runs) > 1 and self._rent >= _RENT_MIN + filters // _FILTERS_PER_RENT:
+            return slice(0, len(self._runs))
+        return due(self._runs)
 
     def _publish(self) -> None:
         """Makes the waiting changes part of the runs. Under the lock."""
@@ -148,6 +163,7 @@ class ColumnarIndex:
             runs.append(one)
         self._runs = tuple(runs)
         self._added, self._hidden = {}, {}
+        self._rent = 0
         self._counters["changes_published"] += 1
 
     def _merges(self, place: int) -> bool:
@@ -159,7 +175,7 @@ class ColumnarIndex:
         while True:
             with self._merge_lock:
                 with self._lock:
-                    runs, span = self._runs, due(self._runs)
+                    runs, span = self._runs, self._due()
                     if span is None:
                         self._merging = None
                         return
@@ -190,6 +206,7 @@ class ColumnarIndex:
         numbers = np.concatenate([np.zeros(0, np.int64), *(one.find_all(ids) for ids in gone)])
         self._runs = (*self._runs[: span.start], one.without(numbers), *self._runs[span.stop :])
         self._span = None
+        self._rent = 0
         self._counters["merges"] += 1
         self._counters["filters_merged"] += len(one.ids)
 
@@ -220,6 +237,7 @@ class ColumnarIndex:
         samples = self._seen.note(batch)
         found = [run.match(batch, samples) for run in runs]
         with self._lock:
+            self._rent += len(runs) - 1
             self._counters["matches_while_merging"] += merging
             self._counters["publications_matched"] += batch.num_rows
             self._counters["blocks_inner_read"] += sum(part.inner for part in found)

@@ -29,7 +29,7 @@ class Column:
         bits: uint8, a bit per row whether its value is there, and 16 bytes more; empty where
             all are.
         first: the bit of the first row.
-        texts: for a string the distinct values of the batch; else None.
+        texts: for a string the values of the batch, each once where there are many; else None.
         codes: for a string int64 [rows], the place of each value in `texts`; else None.
     """
 
@@ -60,7 +60,7 @@ class Column:
 
 
 _BITS_PADDING = 16  # bytes, so that 64 bits can be read from any row on
-_FIRST = np.zeros(1, np.int64)
+_PLACES = np.arange(16)
 _ALL_THERE = np.zeros(0, np.uint8)
 
 
@@ -100,8 +100,9 @@ def _column(array: pa.Array) -> Column:
     """The column of an array; that of strings without its values."""
     bits, first = _bits(array)
     if pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
-        if len(array) == 1 and not array.null_count:  # often, and coding it takes longer
-            return Column(_FIRST, bits, first, array.cast(pa.large_string()), _FIRST)
+        if len(array) <= len(_PLACES) and not array.null_count:  # coding so few takes longer
+            places = _PLACES[: len(array)]
+            return Column(places, bits, first, array.cast(pa.large_string()), places)
         coded = array.dictionary_encode()
         texts = coded.dictionary.cast(pa.large_string())
         codes = filled(coded.indices, 0).astype(np.int64)

@@ -27,7 +27,7 @@ from wherecast.matching.columnar.plain import candidates
 from wherecast.matching.columnar.plan import whole_sets
 from wherecast.matching.columnar.predicates import Predicates
 from wherecast.matching.columnar.slots import Column, absent, columns_of
-from wherecast.matching.columnar.trees import match_trees
+from wherecast.matching.columnar.trees import Ground, match_trees
 
 Ints = npt.NDArray[np.int64]
 _PLAIN_MAX = 1_000_000  # publications times predicates that whole columns do sooner than trees
@@ -80,6 +80,7 @@ class Snapshot:
     later: LaterRows
     filters: Ints
     _forest: Forest | None = None
+    _ground: Ground | None = None
     _work: int = 0
     _lock: Lock = field(default_factory=Lock)  # so that trees are built once
 
@@ -168,6 +169,8 @@ class Snapshot:
     def _odd(self, columns: list[Column], rows: int) -> npt.NDArray[np.bool_]:
         """The positions off the globe, where the boxes around circles do not hold."""
         given, odd = self.table.distances, np.zeros(rows, bool)
+        if not len(given.latitudes):
+            return odd
         for slots, most in ((given.latitudes, 90.0), (given.longitudes, 180.0)):
             for slot in np.unique(slots).tolist():
                 with np.errstate(invalid="ignore"):
@@ -206,7 +209,9 @@ class Snapshot:
         self, columns: list[Column], rows: int, seen: Sequence[pa.RecordBatch]
     ) -> Found:
         forest = self.grown(seen)
-        trees = match_trees(forest, self.boxed, self.is_float, columns, rows)
+        if self._ground is None:
+            self._ground = Ground.of(forest, self.boxed, self.is_float)
+        trees = match_trees(self._ground, columns, rows)
         ends, numbers, checked = trees.ends, trees.numbers, trees.checked
         if len(trees.extra):
             publications = trees.extra[:, 0].astype(np.int64)

@@ -4,11 +4,12 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Lock
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from wherecast.matching.columnar.encoder import Encoder
+from wherecast.matching.columnar.encoder import Encoder, Encoding, address, addresses
 from wherecast.matching.columnar.forest import Forest
 from wherecast.matching.columnar.layout import Header, Pointers
 from wherecast.matching.columnar.predicates import Predicates
@@ -43,17 +44,45 @@ class TreeMatches:
     checked: int
 
 
-def match_trees(
-    forest: Forest,
-    predicates: Predicates,
-    is_float: npt.NDArray[np.uint8],
-    columns: Sequence[Column],
-    rows: int,
-) -> TreeMatches:
+@dataclass(frozen=True, slots=True, eq=False)
+class Ground:
+    """A forest with what every batch needs of it, found once.
+
+    Attributes:
+        forest: the trees.
+        encoding: how columns become cells.
+        held: the arrays of `pointers`, so that they stay.
+        pointers: int64, the addresses that the kernels take, but for those of a batch.
+        most: entries of the largest group, and room beside them.
+    """
+
+    forest: Forest
+    encoding: Encoding
+    held: tuple[npt.NDArray[Any], ...]
+    pointers: Ints
+    most: int
+
+    @staticmethod
+    def of(forest: Forest, predicates: Predicates, is_float: npt.NDArray[np.uint8]) -> "Ground":
+        """The ground of a forest over predicates."""
+        of_batch = np.zeros(0, np.int64)
+        held = (
+            of_batch, is_float, forest.headers, forest.blocks, forest.numbers, forest.sources,
+            predicates.offsets, predicates.slots, predicates.kinds, predicates.lows,
+            predicates.highs, predicates.keys, forest.quantisers.exact, forest.rest_ends,
+            forest.rests, forest.directory, forest.groups, forest.seconds, of_batch,
+        )  # fmt: skip
+        assert len(held) == len(Pointers)
+        most = int(forest.headers[:, Header.SIZE].max(initial=0)) + 128
+        encoding = Encoding.of(forest.quantisers, is_float)
+        return Ground(forest, encoding, held, addresses(held), most)
+
+
+def match_trees(ground: Ground, columns: Sequence[Column], rows: int) -> TreeMatches:
     """The entries that each publication satisfies."""
-    work = _Work(forest, predicates, is_float, columns, rows)
+    work = _Work(ground, columns, rows)
     chunk = max(64, min(_CHUNK_ROWS, _CHUNK_CELLS // len(columns)))
-    by_group = len(forest.headers) > _MANY_GROUPS and rows >= _FIRST_ROWS
+    by_group = len(ground.forest.headers) > _MANY_GROUPS and rows >= _FIRST_ROWS
     begin = 0
     while begin < rows:
         count = min(chunk if begin else min(chunk, _FIRST_ROWS), rows - begin)
@@ -68,31 +97,19 @@ def match_trees(
 class _Work:
     """One batch on its way through the kernels, with the arrays that they fill."""
 
-    def __init__(
-        self,
-        forest: Forest,
-        predicates: Predicates,
-        is_float: npt.NDArray[np.uint8],
-        columns: Sequence[Column],
-        rows: int,
-    ) -> None:
-        self._forest, self._rows = forest, rows
-        self._encoder = Encoder(columns, forest.quantisers, is_float)
-        self._most = int(forest.headers[:, Header.SIZE].max(initial=0)) + 128
+    def __init__(self, ground: Ground, columns: Sequence[Column], rows: int) -> None:
+        self._forest, self._rows = ground.forest, rows
+        self._encoder = Encoder(columns, ground.encoding)
+        self._most = ground.most
         self._half = self._most // 64 + 64
         self._out = _spare.take(_ROOM + 2 * self._most)
         self._extra = np.empty((_ROOM + 2 * self._most, 2), np.int32)
         self._stream, self._parts = np.empty(0, np.int32), np.empty((0, 2), np.int32)
         self._ends, self._counts = np.zeros(rows + 1, np.int64), np.zeros(6, np.int64)
-        self._held = (
-            self._encoder.values, is_float, forest.headers, forest.blocks, forest.numbers,
-            forest.sources, predicates.offsets, predicates.slots, predicates.kinds,
-            predicates.lows, predicates.highs, predicates.keys, forest.quantisers.exact,
-            forest.rest_ends, forest.rests, forest.directory, forest.groups, forest.seconds,
-            np.empty(2 * self._half, np.int32),
-        )  # fmt: skip
-        assert len(self._held) == len(Pointers)
-        self._pointers = np.array([array.ctypes.data for array in self._held], np.int64)
+        self._scratch = np.empty(2 * self._half, np.int32)
+        self._pointers = ground.pointers.copy()
+        self._pointers[Pointers.COLUMNS] = address(self._encoder.values)
+        self._pointers[Pointers.SCRATCH] = address(self._scratch)
 
     def rows(self, begin: int, count: int) -> None:
         """Matches a chunk publication by publication."""

@@ -41,6 +41,7 @@ class EmbeddedBatches:
         self._wake_folder = directory.path / "wake"
         self._waiter: Waiter | None = None
         self._waiter_lock = threading.Lock()
+        self._known_end = 0  # everything before this sequence is committed
 
     def begin(self) -> int:
         """The epoch of a new pipeline; from now on no earlier one can commit.
@@ -86,9 +87,15 @@ class EmbeddedBatches:
         self, sequences: npt.NDArray[np.int64]
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
         """The partitions and the offsets of sequences."""
-        if len(sequences) and (sequences.min() < 0 or sequences.max() >= self.progress().sequence):
+        if len(sequences) and (sequences.min() < 0 or not self._reaches(int(sequences.max()))):
             raise StoreError("a sequence that no batch has has no place")
         return np.zeros(len(sequences), np.int32), sequences.astype(np.int64)
+
+    def _reaches(self, sequence: int) -> bool:
+        """Whether a sequence is committed, looked up where it was not known to be."""
+        if sequence >= self._known_end:
+            self._known_end = self.progress().sequence
+        return sequence < self._known_end
 
     def records(self, start: int, end: int) -> list[tuple[int, Batch]]:
         """The batches that overlap a range of sequences, each after the sequence it begins at."""

@@ -4,7 +4,8 @@ import pytest
 
 pytest.importorskip("fastapi")
 
-from wherecast.gateway.http.acknowledgements import Acknowledgement, acknowledgement_of
+from wherecast.gateway.acknowledgement import Acknowledgement
+from wherecast.gateway.http.acknowledgements import acknowledgement_of
 from wherecast.gateway.http.answers import Refused
 from wherecast.model import AcknowledgementError
 

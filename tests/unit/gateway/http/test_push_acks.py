@@ -1,34 +1,37 @@
 """Acknowledgements that come together are written together, and each is told what became of it."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import pytest
 
 pytest.importorskip("fastapi")
 
+from wherecast.gateway.acknowledgement import Acknowledgement
+from wherecast.gateway.http.joint_acks import JointAcks
 from wherecast.gateway.http.push_acks import PushAcks
 from wherecast.gateway.http.threads import Threads
 from wherecast.gateway.http.timings import Timings
-from wherecast.model import AcknowledgementError
+from wherecast.model import AcknowledgementError, WherecastError
 
 
 class Writes:
     """The edge to the queues: notes what is acknowledged, and refuses what is beyond 100."""
 
     def __init__(self) -> None:
-        self.calls: list[tuple[str, object]] = []
+        self.times: list[list[tuple[str, Acknowledgement]]] = []
 
-    def ack(self, name: str, sequences: Iterable[int]) -> None:
-        self._note("ack", tuple(sequences))
+    def acknowledge(
+        self, given: Sequence[tuple[str, Acknowledgement]]
+    ) -> list[WherecastError | None]:
+        self.times.append([])
+        return [self._problem(*one) for one in given]
 
-    def ack_through(self, name: str, sequence: int) -> None:
-        self._note("through", (sequence,))
-
-    def _note(self, way: str, sequences: tuple[int, ...]) -> None:
-        if max(sequences) > 100:
-            raise AcknowledgementError("never delivered", code="not_delivered")
-        self.calls.append((way, sequences))
+    def _problem(self, name: str, wanted: Acknowledgement) -> WherecastError | None:
+        if max(wanted.through or 0, *wanted.sequences, 0) > 100:
+            return AcknowledgementError("never delivered", code="not_delivered")
+        self.times[-1].append((name, wanted))
+        return None
 
 
 def cursor(number: int) -> str:
@@ -41,7 +44,8 @@ def told(texts: list[str]) -> tuple[list[dict[str, object]], Writes]:
 
     async def run() -> list[dict[str, object]]:
         threads = Threads()
-        acks = PushAcks(writes, "ana", threads, Timings())  # type: ignore[arg-type]
+        joint = JointAcks(writes, threads, Timings())  # type: ignore[arg-type]
+        acks = PushAcks(joint, "ana", hurries=True)
         for text in texts:
             await acks.put(text)
         try:
@@ -56,7 +60,7 @@ def test_they_are_written_together() -> None:
     texts = [f'{{"through": {cursor(n)}}}' for n in (3, 9, 5)]
     texts.append(f'{{"cursors": [{cursor(20)}, {cursor(12)}]}}')
     answers, writes = told(texts)
-    assert writes.calls == [("through", (9,)), ("ack", (12, 20))]
+    assert writes.times == [[("ana", Acknowledgement(9, (12, 20)))]]
     assert [list(one) for one in answers] == [["acknowledged"]] * 4
 
 
@@ -69,5 +73,5 @@ def test_a_bad_one_costs_no_good_one() -> None:
         "error",
         "acknowledged",
     ]
-    assert ("through", (3,)) in writes.calls
-    assert ("ack", (7,)) in writes.calls
+    each = [("ana", Acknowledgement(3)), ("ana", Acknowledgement(None, (7,)))]
+    assert writes.times == [[], each]

@@ -9,7 +9,7 @@ pytest.importorskip("numba")
 from wherecast.language.keys import RANGES, float_keys
 from wherecast.matching.columnar import kernels
 from wherecast.matching.columnar.cells import QuantiserBuilder
-from wherecast.matching.columnar.encoder import Encoder
+from wherecast.matching.columnar.encoder import Encoder, Encoding
 from wherecast.matching.columnar.slots import Column
 
 Cells = npt.NDArray[np.uint16]
@@ -43,7 +43,7 @@ def test_cells(count: int, first: int) -> None:
     present = draw.random(len(values)) < 0.6
     column = Column(values, packed(present, first), first)
 
-    cells, there = Encoder([column], quantisers, np.ones(1, np.uint8)).cells()
+    cells, there = Encoder([column], Encoding.of(quantisers, np.ones(1, np.uint8))).cells()
 
     bounds = quantisers.bounds[:-4]
     wanted = np.where(present, cells_twin(values, bounds, bool(quantisers.exact[0])), 0)

@@ -1,0 +1,59 @@
+"""Cursors on their way to the disk: all that changed go with one transaction.
+
+Concurrency: any number of threads. Whoever writes takes the changes of the others along; these find
+theirs written when their turn comes.
+"""
+
+from collections.abc import Callable, Iterable
+from threading import Lock
+
+from wherecast.store.contracts import Cursors
+from wherecast.store.records import Cursor
+
+
+class CursorWriter:
+    """Writes the cursors of queues.
+
+    Args:
+        cursors: where they are stored.
+        lock: guards the queues; it is not held while cursors are stored.
+        current: gives the cursor of a subscriber as it is now, None where it has no queue. It is
+            called with the lock held.
+    """
+
+    def __init__(
+        self, cursors: Cursors, lock: Lock, current: Callable[[str], Cursor | None]
+    ) -> None:
+        self._cursors = cursors
+        self._lock = lock
+        self._current = current
+        self._changed: set[str] = set()
+        self._writing = Lock()
+
+    def changed(self, name: str) -> None:
+        """Notes that a cursor is another than the stored one; the lock is held."""
+        self._changed.add(name)
+
+    def write(self, names: Iterable[str]) -> None:
+        """Returns when the cursors of some subscribers are stored as they are now.
+
+        Raises:
+            StoreError: they could not be stored; whoever writes next tries again.
+        """
+        with self._writing:
+            with self._lock:
+                if self._changed.isdisjoint(names):  # another thread has stored them meanwhile
+                    return
+                taken, self._changed = self._changed, set()
+                found = {name: self._current(name) for name in taken}
+            try:
+                self._cursors.write({name: one for name, one in found.items() if one is not None})
+            except BaseException:
+                with self._lock:
+                    self._changed |= taken
+                raise
+
+    def forget(self, name: str) -> None:
+        """Removes the stored cursor of a subscriber that has no queue any more."""
+        with self._writing:  # what is being stored comes first
+            self._cursors.write({name: None})
