@@ -28,7 +28,7 @@ from tests.crash.world import (
     publication_id,
     script,
 )
-from wherecast.client.desk import Desk
+from wherecast.client.desk import Desk, DeskLimits
 from wherecast.client.publisher import Publisher
 from wherecast.client.subscriber import Notification, Subscriber
 from wherecast.gateway.retention import Retention
@@ -61,7 +61,7 @@ class Life:
         opened = EmbeddedStore(store, limits=SMALL)
         opened.log.trim = recording(opened.log, self._ledger)  # type: ignore[method-assign]
         kept = _TRIMMED if is_inline else _KEPT
-        self._desk = Desk(opened, SCHEMA, store, runs_pipeline=is_inline, retention=kept)
+        self._desk = Desk(opened, SCHEMA, store, is_inline, DeskLimits(kept))
         self._desk.check()
         for name in SUBSCRIBERS:
             self._desk.registrar.register(name, now_us())

@@ -23,7 +23,8 @@ import pyarrow as pa
 import uvicorn
 
 from wherecast import __version__
-from wherecast.client.desk import Desk, open_store
+from wherecast.client.desk import Desk, DeskLimits, open_store
+from wherecast.delivery import QueueLimits
 from wherecast.gateway.http.app import app_of, context_of
 from wherecast.gateway.http.context import Context
 from wherecast.gateway.http.pipeline_state import PipelineState
@@ -88,8 +89,7 @@ def _desk(settings: Settings) -> Desk:
     store = open_store(server.data)
     try:
         is_inline = server.runner == "inline"
-        most = settings.limits.subscriptions_max
-        desk = Desk(store, schema, Path(server.data), is_inline, _retention(settings), most)
+        desk = Desk(store, schema, Path(server.data), is_inline, _limits(settings))
         desk.check()
     except BaseException:
         store.close()
@@ -97,10 +97,14 @@ def _desk(settings: Settings) -> Desk:
     return desk
 
 
-def _retention(settings: Settings) -> Retention:
+def _limits(settings: Settings) -> DeskLimits:
     given = settings.retention
     age_us = given.queue_age // timedelta(microseconds=1)
-    return Retention(age_us, given.queue_bytes_max, given.every.total_seconds())
+    return DeskLimits(
+        Retention(age_us, given.queue_bytes_max, given.every.total_seconds()),
+        QueueLimits.for_window(settings.push.in_flight_max),
+        settings.limits.subscriptions_max,
+    )
 
 
 async def _serve(desk: Desk, settings: Settings, listening: socket.socket) -> None:

@@ -4,6 +4,7 @@ Concurrency: any number of threads.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from threading import Lock
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from wherecast.client.pump import Pump
+from wherecast.delivery import DEFAULT_QUEUE_LIMITS, QueueLimits
 from wherecast.gateway.courier import Courier
 from wherecast.gateway.follower import Follower
 from wherecast.gateway.intake import Prepared, prepare
@@ -31,6 +33,24 @@ from wherecast.store.records import Publications, Receipt
 _ANY = Schema((), open=True)
 
 
+@dataclass(frozen=True, slots=True)
+class DeskLimits:
+    """What subscribers may have.
+
+    Attributes:
+        retention: what queues may grow to.
+        queues: what each may hold and send.
+        subscriptions_max: of one subscriber.
+    """
+
+    retention: Retention = DEFAULT_RETENTION
+    queues: QueueLimits = DEFAULT_QUEUE_LIMITS
+    subscriptions_max: int = SUBSCRIPTIONS_MAX
+
+
+DEFAULT_DESK_LIMITS = DeskLimits()
+
+
 class Desk:
     """A store with everything that works on it in this process.
 
@@ -39,8 +59,7 @@ class Desk:
         schema: of the default stream, or None for one that is there or open.
         data: the directory of the store, if it has one.
         runs_pipeline: whether this process matches; otherwise another one does.
-        retention: what queues may grow to.
-        subscriptions_max: of one subscriber.
+        limits: what subscribers may have.
 
     Attributes:
         store: what is kept.
@@ -54,15 +73,14 @@ class Desk:
         schema: Schema | None,
         data: Path | None = None,
         runs_pipeline: bool = True,
-        retention: Retention = DEFAULT_RETENTION,
-        subscriptions_max: int = SUBSCRIPTIONS_MAX,
+        limits: DeskLimits = DEFAULT_DESK_LIMITS,
     ) -> None:
         self.store = store
-        self.registrar = Registrar(store, subscriptions_max)
+        self.registrar = Registrar(store, limits.subscriptions_max)
         if schema is not None or DEFAULT_STREAM not in store.registry.streams():
             self.registrar.define(DEFAULT_STREAM, _ANY if schema is None else schema, now_us())
-        self.courier = Courier(store, self._mend)
-        self._runner = self._made_runner(data, runs_pipeline, retention)
+        self.courier = Courier(store, self._mend, limits.queues)
+        self._runner = self._made_runner(data, runs_pipeline, limits.retention)
         identity = store.log.identity
         self._shelf = Shelf(
             store.log,

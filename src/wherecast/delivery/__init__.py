@@ -22,11 +22,12 @@ from wherecast.delivery.effects import (
     SaveCursor,
     Send,
 )
-from wherecast.delivery.limits import QueueLimits
+from wherecast.delivery.limits import DEFAULT_QUEUE_LIMITS, QueueLimits
 from wherecast.delivery.queue import Queue
 from wherecast.delivery.queues import Queues
 
 __all__ = [
+    "DEFAULT_QUEUE_LIMITS",
     "Close",
     "Cursor",
     "Effect",

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from wherecast.delivery import (
+    DEFAULT_QUEUE_LIMITS,
     Close,
     Cursor,
     Effect,
@@ -26,6 +27,7 @@ from wherecast.delivery import (
     Load,
     Notification,
     Queue,
+    QueueLimits,
     Queues,
     SaveCursor,
     Send,
@@ -51,15 +53,21 @@ class Courier:
     Args:
         store: what they rest on.
         mend: makes the notifications of a range of sequences again, where they are damaged.
+        limits: of each queue.
     """
 
-    def __init__(self, store: Store, mend: Callable[[int, int], None]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        mend: Callable[[int, int], None],
+        limits: QueueLimits = DEFAULT_QUEUE_LIMITS,
+    ) -> None:
         progress = store.batches.progress()
         self._store = store
         self._mend = mend
         # Notifications are sent before they are committed: an earlier life may have sent all.
         waiting = store.log.ends().since(progress.position)
-        self._queues = Queues(progress.sequence, progress.sequence + waiting)
+        self._queues = Queues(progress.sequence, progress.sequence + waiting, limits)
         self._telling = Lock()  # no queue is opened while others are told of a batch
         self._lock = Lock()
         self._boxes: dict[str, Box] = {}
@@ -158,11 +166,8 @@ class Courier:
         if is_open:
             self._try_loads(loads)
             self._cursors.write([name])
-            return
-        cursor = self._store.cursors.read(name)
-        if cursor is not None and cursor.through < start:
-            beyond = frozenset(one for one in cursor.beyond if one >= start)
-            self._store.cursors.write({name: Cursor(start, beyond, cursor.lost + lost)})
+        else:
+            self._cursors.trim(name, start, lost)
 
     def release_idle(self) -> None:
         """Gives back what queues hold in memory that nobody used since the last call."""

@@ -53,6 +53,13 @@ class CursorWriter:
                     self._changed |= taken
                 raise
 
+    def trim(self, name: str, start: int, lost: int) -> None:
+        """Lets the stored cursor of a subscriber without a queue begin at a sequence."""
+        cursor = self._cursors.read(name)
+        if cursor is not None and cursor.through < start:
+            beyond = frozenset(one for one in cursor.beyond if one >= start)
+            self._cursors.write({name: Cursor(start, beyond, cursor.lost + lost)})
+
     def forget(self, name: str) -> None:
         """Removes the stored cursor of a subscriber that has no queue any more."""
         with self._writing:  # what is being stored comes first

@@ -39,11 +39,11 @@ class _Opened:
 
     @property
     def end(self) -> int:
-        return self.first + self.envelopes.num_rows
+        return self.first + int(self.envelopes.num_rows)
 
     @property
     def bytes(self) -> int:
-        return self.rows.nbytes + self.envelopes.nbytes
+        return int(self.rows.nbytes + self.envelopes.nbytes)
 
     def covers(self, offset: int) -> bool:
         return self.first <= offset < self.end

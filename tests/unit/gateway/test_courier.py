@@ -9,6 +9,8 @@ import pytest
 
 from tests.unit.gateway.feeding import match, opened, publish
 from wherecast import AcknowledgementError, ConfigError, StoreError, Subscription
+from wherecast.delivery import Cursor, QueueLimits
+from wherecast.gateway.acknowledgement import Acknowledgement
 from wherecast.gateway.courier import Courier
 from wherecast.pipeline.live.inline import InlinePipeline
 from wherecast.store.contracts import DamagedSegment, Store
@@ -251,3 +253,47 @@ def test_a_queue_that_nobody_uses_gives_its_memory_back_and_loses_nothing() -> N
     assert courier.figures("ana").queued == 0
     assert courier.figures("bo").queued == 3
     assert sequences(courier, "ana") == [0, 1, 2]
+
+
+def test_acknowledgements_of_several_are_stored_together() -> None:
+    store = MemoryStore()
+    courier = served(store, "ana", "bob")
+    pipeline = InlinePipeline(store, lambda: 0)
+    publish(store, [1, 2, 3])
+    batch = pipeline.next_batch()
+    assert batch is not None
+    courier.notify(batch)
+    courier.committed(pipeline.commit(batch).sequence)
+    assert sequences(courier, "ana") == sequences(courier, "bob") == [0, 1, 2]
+
+    problems = courier.acknowledge(
+        [
+            ("ana", Acknowledgement(0, (2,))),
+            ("nobody", Acknowledgement(0)),
+            ("bob", Acknowledgement(7)),
+            ("bob", Acknowledgement(None, (1,))),
+        ]
+    )
+
+    assert [type(one) for one in problems] == [
+        type(None),
+        ConfigError,
+        AcknowledgementError,
+        type(None),
+    ]
+    cursors = {name: store.cursors.read(name) for name in ("ana", "bob", "nobody")}
+    assert cursors == {
+        "ana": Cursor(1, frozenset({2})),
+        "bob": Cursor(0, frozenset({1})),
+        "nobody": None,
+    }
+
+
+def test_a_window_may_be_wider_than_the_default() -> None:
+    store = MemoryStore()
+    courier = Courier(store, unmended, QueueLimits.for_window(5_000))
+    opened(store).register("ana", 0)
+    courier.open("ana")
+    courier.connect("ana", 1, 5_000)
+    with pytest.raises(ValueError, match="from 1 to 5000"):
+        courier.connect("ana", 2, 5_001)
