@@ -58,7 +58,9 @@ class EmbeddedBatches:
     def progress(self) -> Progress:
         """How far the pipeline has come."""
         with self._database.reading() as connection:
-            return read_progress(connection, self._database.path)
+            progress = read_progress(connection, self._database.path)
+        self._known_end = max(self._known_end, progress.sequence)
+        return progress
 
     def commit(self, batch: Batch, epoch: int) -> Progress:
         """Adds a batch with its segments and dead letters, all or nothing."""
@@ -72,6 +74,7 @@ class EmbeddedBatches:
             except Swept:
                 continue  # by a pipeline that began meanwhile, as the next look will tell
             reached("commit.after")
+            self._known_end = progress.sequence
             wake(self._wake_folder)
             return progress
         raise StoreError("the files of a batch were deleted while it was committed")
@@ -93,9 +96,7 @@ class EmbeddedBatches:
 
     def _reaches(self, sequence: int) -> bool:
         """Whether a sequence is committed, looked up where it was not known to be."""
-        if sequence >= self._known_end:
-            self._known_end = self.progress().sequence
-        return sequence < self._known_end
+        return sequence < self._known_end or sequence < self.progress().sequence
 
     def records(self, start: int, end: int) -> list[tuple[int, Batch]]:
         """The batches that overlap a range of sequences, each after the sequence it begins at."""
