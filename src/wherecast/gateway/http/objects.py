@@ -51,14 +51,21 @@ def objects_within(
     return Objects(each, len(handed))
 
 
-def objects_at_hand(desk: Desk, handed: Sequence[Notification]) -> list[bytes] | None:
+def objects_at_hand(desk: Desk, handed: Sequence[Notification], bytes_max: int) -> Objects | None:
     """The same where they are few and nothing is to be read for them; else None."""
     if not 0 < len(handed) <= _FEW:
         return None
     received = desk.at_hand([one.sequence for one in handed])
     if received is None:
         return None
-    return [_written(one, got) for one, got in zip(handed, received, strict=True)]
+    each: list[bytes] = []
+    size = 0
+    for one, got in zip(handed, received, strict=True):
+        each.append(_written(one, got))
+        size += len(each[-1])
+        if size >= bytes_max:
+            break
+    return Objects(each, len(each))
 
 
 def joined(objects: Sequence[bytes]) -> bytes:

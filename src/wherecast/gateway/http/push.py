@@ -19,7 +19,7 @@ from wherecast.delivery import Notification
 from wherecast.gateway.http.answers import Refused, answer, refused_of
 from wherecast.gateway.http.context import Context
 from wherecast.gateway.http.known import open_queue
-from wherecast.gateway.http.objects import joined, objects_at_hand, objects_within
+from wherecast.gateway.http.objects import Objects, joined, objects_at_hand, objects_within
 from wherecast.gateway.http.push_acks import PushAcks
 from wherecast.gateway.http.push_options import PushOptions, options_of
 from wherecast.gateway.http.sockets import transport_of
@@ -129,19 +129,16 @@ class _Push:
         if not self._handed:
             return []
         with self._context.timings.timed("send"):
-            each = objects_at_hand(self._desk, self._handed)
-        if each is not None:
-            self._handed.clear()
-        else:
-            each = await self._context.threads.read(self._read)
-        self._context.counters.pushed.inc(len(each))
-        return each
-
-    def _read(self) -> list[bytes]:
-        with self._context.timings.timed("send"):
-            found = objects_within(self._desk, self._name, self._handed, _SENT_AT_ONCE_BYTES)
+            found = objects_at_hand(self._desk, self._handed, _SENT_AT_ONCE_BYTES)
+        if found is None:
+            found = await self._context.threads.read(self._read)
         del self._handed[: found.used]
+        self._context.counters.pushed.inc(len(found.each))
         return found.each
+
+    def _read(self) -> Objects:
+        with self._context.timings.timed("send"):
+            return objects_within(self._desk, self._name, self._handed, _SENT_AT_ONCE_BYTES)
 
     def _messages(self, each: list[bytes]) -> list[str]:
         step = self._options.batch
