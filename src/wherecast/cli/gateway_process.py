@@ -6,6 +6,7 @@ SIGTERM, and when its standard input does. The exit code is 2 where its settings
 """
 
 import asyncio
+import gc
 import json
 import os
 import resource
@@ -122,6 +123,8 @@ async def _serve(desk: Desk, settings: Settings, listening: socket.socket) -> No
         loop.add_signal_handler(number, stop)
     watching = Thread(target=_listen, args=(state, inline, loop, stop), daemon=True)
     watching.start()
+    gc.collect()
+    gc.freeze()  # what is there by now stays: no publication waits while all of it is looked at
     await server.serve([listening])
     context.threads.close()
 
