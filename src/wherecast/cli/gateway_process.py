@@ -126,6 +126,7 @@ async def _serve(desk: Desk, settings: Settings, listening: socket.socket) -> No
     gc.collect()
     gc.freeze()  # what is there by now stays: no publication waits while all of it is looked at
     await server.serve([listening])
+    await context.acks.finish()
     context.threads.close()
 
 

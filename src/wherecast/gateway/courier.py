@@ -26,7 +26,6 @@ from wherecast.delivery import (
     Figures,
     Load,
     Notification,
-    Queue,
     QueueLimits,
     Queues,
     SaveCursor,
@@ -36,7 +35,7 @@ from wherecast.gateway.acknowledgement import Acknowledgement
 from wherecast.gateway.boxes import Box
 from wherecast.gateway.cursor_writer import CursorWriter
 from wherecast.gateway.places import Places
-from wherecast.model import ConfigError, StoreError, WherecastError
+from wherecast.model import AcknowledgementError, ConfigError, StoreError, WherecastError
 from wherecast.store.contracts import DamagedSegment, Store
 from wherecast.store.numbering import Numbered, shifted, spans_of
 from wherecast.store.records import Batch, Queued
@@ -221,12 +220,10 @@ class Courier:
     def ack(self, name: str, sequences: Iterable[int]) -> None:
         """Acknowledges single notifications; that is safe when this returns."""
         self._acknowledge(name, Acknowledgement(sequences=tuple(sequences)))
-        self._cursors.write([name])
 
     def ack_through(self, name: str, sequence: int) -> None:
         """Acknowledges everything up to a notification; that is safe when this returns."""
         self._acknowledge(name, Acknowledgement(sequence))
-        self._cursors.write([name])
 
     def acknowledge(
         self, given: Sequence[tuple[str, Acknowledgement]]
@@ -235,29 +232,38 @@ class Courier:
 
         Returns:
             For each why it was refused, if it was.
+
+        Raises:
+            StoreError: they could not be stored.
         """
         problems: list[WherecastError | None] = []
+        loads: Loads = []
         for name, wanted in given:
             try:
-                self._acknowledge(name, wanted)
+                self._apply(name, wanted, loads)
                 problems.append(None)
-            except WherecastError as error:
+            except (AcknowledgementError, ConfigError) as error:
                 problems.append(error)
-        self._cursors.write([name for name, _ in given])
+        try:
+            self._cursors.write([name for name, _ in given])
+        finally:
+            self._try_loads(loads)  # after that: nobody waits for what another one reads
         return problems
 
     def _acknowledge(self, name: str, wanted: Acknowledgement) -> None:
-        through, sequences = wanted.through, wanted.sequences
-        if through is not None:
-            self._change(name, lambda queue: queue.ack_through(through))
-        if sequences or through is None:
-            self._change(name, lambda queue: queue.ack(sequences))
+        for problem in self.acknowledge([(name, wanted)]):
+            if problem is not None:
+                raise problem
 
-    def _change(self, name: str, change: Callable[[Queue], tuple[Effect, ...]]) -> None:
+    def _apply(self, name: str, wanted: Acknowledgement, loads: Loads) -> None:
+        """Takes an acknowledgement in, and adds what is to be read then."""
         with self._lock:
             self._box(name)
-            loads = self._settle(name, change(self._queues[name]))
-        self._load_all(loads)
+            queue = self._queues[name]
+            if wanted.through is not None:
+                loads += self._settle(name, queue.ack_through(wanted.through))
+            if wanted.sequences:
+                loads += self._settle(name, queue.ack(wanted.sequences))
 
     def connect(self, name: str, connection: int, window: int | None = None) -> None:
         """Has notifications sent, to be taken by `sent`; a connection before it ends."""

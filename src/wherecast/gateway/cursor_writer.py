@@ -45,9 +45,8 @@ class CursorWriter:
                 if self._changed.isdisjoint(names):  # another thread has stored them meanwhile
                     return
                 taken, self._changed = self._changed, set()
-                found = {name: self._current(name) for name in taken}
             try:
-                self._cursors.write({name: one for name, one in found.items() if one is not None})
+                self._cursors.write(self._found(taken))
             except BaseException:
                 with self._lock:
                     self._changed |= taken
@@ -55,12 +54,23 @@ class CursorWriter:
 
     def trim(self, name: str, start: int, lost: int) -> None:
         """Lets the stored cursor of a subscriber without a queue begin at a sequence."""
-        cursor = self._cursors.read(name)
-        if cursor is not None and cursor.through < start:
-            beyond = frozenset(one for one in cursor.beyond if one >= start)
-            self._cursors.write({name: Cursor(start, beyond, cursor.lost + lost)})
+        with self._writing:  # or it could be forgotten between the two steps
+            cursor = self._cursors.read(name)
+            if cursor is not None and cursor.through < start:
+                beyond = frozenset(one for one in cursor.beyond if one >= start)
+                self._cursors.write({name: Cursor(start, beyond, cursor.lost + lost)})
 
     def forget(self, name: str) -> None:
         """Removes the stored cursor of a subscriber that has no queue any more."""
         with self._writing:  # what is being stored comes first
             self._cursors.write({name: None})
+
+    def _found(self, names: Iterable[str]) -> dict[str, Cursor]:
+        """The cursors of those that have a queue; the lock is held for one at a time."""
+        found = {}
+        for name in names:
+            with self._lock:
+                cursor = self._current(name)
+            if cursor is not None:
+                found[name] = cursor
+        return found

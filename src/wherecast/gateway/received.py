@@ -24,6 +24,9 @@ from wherecast.store.records import Entry, Publications, Receipt
 
 _ENTRIES_MAX = 1_024
 _BYTES_MAX = 64 << 20
+_PUT_BYTES_MAX = 1 << 20
+_COLUMN_BYTES = 500  # beside its values
+_COLUMNS_MAX = 100  # from which publications are given at once
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,9 +44,10 @@ class _Opened:
     def end(self) -> int:
         return self.first + int(self.envelopes.num_rows)
 
-    @property
-    def bytes(self) -> int:
-        return int(self.rows.nbytes + self.envelopes.nbytes)
+    def size(self) -> int:
+        """About what it takes, in bytes."""
+        columns = int(self.rows.num_columns + self.envelopes.num_columns)
+        return int(self.rows.nbytes + self.envelopes.nbytes) + _COLUMN_BYTES * columns
 
     def covers(self, offset: int) -> bool:
         return self.first <= offset < self.end
@@ -78,6 +82,7 @@ class Shelf:
         self._name = name
         self._lock = Lock()
         self._kept: OrderedDict[tuple[int, int], _Opened] = OrderedDict()
+        self._sizes: dict[tuple[int, int], int] = {}
         self._bytes = 0
         self._firsts: dict[int, list[int]] = {}
 
@@ -87,7 +92,7 @@ class Shelf:
 
     def at_hand(self, partition: int, offsets: Sequence[int]) -> list[Received] | None:
         """The same where nothing is to be read for it, else None."""
-        found = self._found(partition, offsets, self._kept_at)
+        found = self._found(partition, offsets, self._handy_at)
         good = [one for one in found if one is not None]
         return good if len(good) == len(offsets) else None
 
@@ -103,14 +108,13 @@ class Shelf:
             at: when they were appended.
         """
         rows = np.flatnonzero(receipt.offsets >= 0)
-        if not len(rows):
+        if not len(rows) or len(publications.attributes) > _PUT_BYTES_MAX:
             return
-        envelopes = publications.envelopes
-        if len(rows) < batch.num_rows:
-            batch, envelopes = batch.take(array_of(rows)), envelopes.take(array_of(rows))
-        first = int(receipt.offsets[rows[0]])
-        partition, stream = receipt.partition, publications.stream
-        self._keep(_Opened(partition, first, stream, at, batch, envelopes))
+        first, chosen = int(receipt.offsets[rows[0]]), array_of(rows)
+        # As copies: what was handed in may lie in the body of a request, and hold all of it.
+        batch, envelopes = batch.take(chosen), publications.envelopes.take(chosen)
+        stream = publications.stream
+        self._keep(_Opened(receipt.partition, first, stream, at, batch, envelopes))
 
     def _found(
         self,
@@ -153,12 +157,18 @@ class Shelf:
                     return self._kept[key]
         return None
 
+    def _handy_at(self, partition: int, offset: int) -> _Opened | None:
+        """The same unless there are so many columns that it takes long."""
+        kept = self._kept_at(partition, offset)
+        return kept if kept is not None and kept.rows.num_columns <= _COLUMNS_MAX else None
+
     def _keep(self, opened: _Opened) -> _Opened:
         key = opened.partition, opened.first
+        size = opened.size()
         with self._lock:
             if key not in self._kept:
-                self._kept[key] = opened
-                self._bytes += opened.bytes
+                self._kept[key], self._sizes[key] = opened, size
+                self._bytes += size
                 insort(self._firsts.setdefault(key[0], []), key[1])
             while len(self._kept) > 1 and self._is_full:
                 self._drop_oldest()
@@ -169,8 +179,8 @@ class Shelf:
         return len(self._kept) > _ENTRIES_MAX or self._bytes > _BYTES_MAX
 
     def _drop_oldest(self) -> None:
-        (partition, first), opened = self._kept.popitem(last=False)
-        self._bytes -= opened.bytes
+        (partition, first), _ = self._kept.popitem(last=False)
+        self._bytes -= self._sizes.pop((partition, first))
         firsts = self._firsts[partition]
         del firsts[bisect_left(firsts, first)]
 

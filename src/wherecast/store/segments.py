@@ -5,8 +5,7 @@ the way of a binary search and the lists of one row, nothing else. Stores number
 sequence, so `offsets` are sequences here; of one partition the two are the same.
 """
 
-from bisect import bisect_left
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -61,29 +60,37 @@ def find(segment: pa.RecordBatch, subscriber: str, start: int, limit: int) -> Fo
 def found_by_name(segment: pa.RecordBatch, names: Container[str], start: int) -> Notified:
     """The notifications of some subscribers at an offset and beyond.
 
-    Cost: O(rows) names, and the notifications of those subscribers.
+    Cost: O(rows) names; O(log) of what lies before the start, and the notifications after it.
     """
     own = segment.column("subscriber").to_pylist()
     rows = [row for row, name in enumerate(own) if name in names]
     if len(rows) < len(own):
         own = [own[row] for row in rows]
         segment = segment.take(pa.array(rows, pa.int32()))
+    where = _flat(segment.column("offsets"))
+    if len(where) and where.min() < start:  # merged with others before it
+        each = {name: find(segment, name, start, len(where)) for name in own}
+        return {name: _pairs(found) for name, found in each.items() if found is not None}
+    return dict(zip(own, _all_pairs(segment), strict=True))
+
+
+def _pairs(found: Found) -> list[tuple[int, tuple[str, ...]]]:
+    return list(zip(found.offsets.tolist(), map(tuple, found.subscription_ids), strict=True))
+
+
+def _all_pairs(segment: pa.RecordBatch) -> Iterator[list[tuple[int, tuple[str, ...]]]]:
+    """The notifications of each row; Arrow and numpy cost by the call, so there are few."""
     _, ids, offsets, matched = segment.columns
     inner = matched.flatten()
     words, places, where = ids.flatten().to_pylist(), _flat(inner).tolist(), _flat(offsets).tolist()
     id_bounds, bounds = _bounds(ids).tolist(), _bounds(offsets).tolist()
     ends = _bounds(inner).tolist()
-    found: Notified = {}
-    for row, name in enumerate(own):
+    for row in range(segment.num_rows):
         known = words[id_bounds[row] : id_bounds[row + 1]]
-        first = bisect_left(where, start, bounds[row], bounds[row + 1])
-        told = [
+        yield [
             (where[at], tuple([known[place] for place in places[ends[at] : ends[at + 1]]]))
-            for at in range(first, bounds[row + 1])
+            for at in range(bounds[row], bounds[row + 1])
         ]
-        if told:
-            found[name] = told
-    return found
 
 
 def count(segment: pa.RecordBatch, subscriber: str, start: int) -> int:

@@ -17,10 +17,16 @@ class Disk:
 
     def __init__(self) -> None:
         self.writes: list[Writes] = []
+        self.stored: dict[str, Cursor] = {}
         self.gate = Event()
         self.gate.set()
         self.entered = Event()
         self.is_full = False
+
+    def read(self, name: str) -> Cursor | None:
+        self.entered.set()
+        assert self.gate.wait(60)
+        return self.stored.get(name)
 
     def write(self, cursors: Writes) -> None:
         self.entered.set()
@@ -78,6 +84,21 @@ def test_what_could_not_be_written_is_written_by_whoever_comes_next() -> None:
     queues.writer.write(["a"])
     queues.writer.write(["a"])
     assert queues.disk.writes == [{"a": Cursor(1)}]
+
+
+def test_one_that_is_forgotten_while_it_is_trimmed_stays_forgotten() -> None:
+    queues = Queues()
+    queues.disk.stored["a"] = Cursor(1, frozenset({3, 9}))
+    queues.disk.gate.clear()
+    trimming = Thread(target=queues.writer.trim, args=("a", 5, 2))
+    trimming.start()
+    assert queues.disk.entered.wait(60)
+    forgetting = Thread(target=queues.writer.forget, args=("a",))
+    forgetting.start()
+    queues.disk.gate.set()
+    for thread in (trimming, forgetting):
+        thread.join(60)
+    assert queues.disk.writes == [{"a": Cursor(5, frozenset({9}), 2)}, {"a": None}]
 
 
 def test_one_that_was_forgotten_is_not_written_again() -> None:

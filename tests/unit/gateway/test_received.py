@@ -92,6 +92,31 @@ def test_what_was_put_is_at_hand_as_it_would_be_read() -> None:
     assert kept.at_hand(0, [3]) == read.get(0, [3])  # the others came before
 
 
+def test_what_was_put_holds_nothing_of_what_was_handed_in() -> None:
+    log = MemoryLog(1)
+    prepared = prepare([wc.Publication({"no2": 1.0})], "air", SCHEMAS["air"])
+    kept = shelf(log)
+    kept.put(prepared.good, prepared.batch, log.append(prepared.good, 0), 0)
+    [opened] = kept._kept.values()
+    for mine, given in zip(opened.rows.columns, prepared.batch.columns, strict=True):
+        addresses = {one.address for one in given.buffers() if one is not None and one.size}
+        assert addresses.isdisjoint(one.address for one in mine.buffers() if one is not None)
+
+
+def test_what_has_many_columns_or_is_large_is_left_to_readers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    log = MemoryLog(1)
+    prepared = prepare([wc.Publication({"no2": 1.0})], "air", SCHEMAS["air"])
+    kept = shelf(log)
+    kept.put(prepared.good, prepared.batch, log.append(prepared.good, 0), 0)
+    monkeypatch.setattr(module, "_COLUMNS_MAX", 2)
+    assert kept.at_hand(0, [0]) is None
+    monkeypatch.setattr(module, "_PUT_BYTES_MAX", 10)
+    kept.put(prepared.good, prepared.batch, log.append(prepared.good, 0), 0)
+    assert len(kept._kept) == 1
+
+
 @pytest.mark.parametrize("offsets", [[5], [0, 5], [5, 6]])
 def test_what_is_not_there_is_none(offsets: list[int]) -> None:
     log = MemoryLog(1)
@@ -103,10 +128,10 @@ def test_what_is_not_there_is_none(offsets: list[int]) -> None:
 def test_what_is_kept_at_hand_is_bounded_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     log = MemoryLog(1)
     for number in range(10):
-        append(log, "air", wc.Publication({"no2": float(number)}, payload=bytes(1_000)))
-    monkeypatch.setattr(module, "_BYTES_MAX", 3_500)
+        append(log, "air", wc.Publication({"no2": float(number)}, payload=bytes(10_000)))
+    monkeypatch.setattr(module, "_BYTES_MAX", 35_000)
     kept = shelf(log)
     assert len(kept.get(0, list(range(10)))) == 10
-    assert kept._bytes <= 3_500
+    assert kept._bytes <= 35_000
     assert 1 <= len(kept._kept) <= 3
     assert kept._bytes == sum(opened.bytes for opened in kept._kept.values())

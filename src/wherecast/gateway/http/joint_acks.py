@@ -47,11 +47,6 @@ class JointAcks:
             threads, self._apply, lambda _, __: _REST_S, _MOST
         )
 
-    @property
-    def times(self) -> int:
-        """How often something was stored."""
-        return self._together.times
-
     async def apply(self, name: str, given: Sequence[Acknowledgement], hurries: bool) -> Problems:
         """Acknowledges what a subscriber had; that is on disk when this returns.
 
@@ -68,15 +63,19 @@ class JointAcks:
         """
         return await self._together.submit(_Given(name, given), hurries) if given else []
 
+    async def finish(self) -> None:
+        """Returns when nothing waits any more."""
+        await self._together.finish()
+
     def _apply(self, given: Sequence[_Given]) -> Sequence[Problems | Exception]:
+        """Acknowledges what each gave at once; where that is refused, one by one."""
         with self._timings.timed("acknowledge"):
             joined = [(one.name, Acknowledgement.joined(one.each)) for one in given]
-            problems = self._courier.acknowledge(joined)
+            refused = self._courier.acknowledge(joined)
+            again = [one for one, why in zip(given, refused, strict=True) if why is not None]
+            each = [(one.name, wanted) for one in again for wanted in one.each]
+            problems = iter(self._courier.acknowledge(each) if each else ())
             return [
-                [None] * len(one.each) if problem is None else self._apply_each(one)
-                for one, problem in zip(given, problems, strict=True)
+                [None if why is None else next(problems) for _ in one.each]
+                for one, why in zip(given, refused, strict=True)
             ]
-
-    def _apply_each(self, one: _Given) -> Problems:
-        """Acknowledges one by one what could not be acknowledged together."""
-        return self._courier.acknowledge([(one.name, each) for each in one.each])

@@ -88,7 +88,7 @@ class _Push:
         self._handed: list[Notification] = []
         self._transport = transport_of(websocket.scope)
         hurries = options.confirm or options.window < _WIDE
-        self._acks = PushAcks(context.acks, name, hurries)
+        self._acks = PushAcks(context.acks, name, hurries, options.confirm)
         self._stall_s = context.settings.push.stall.total_seconds()
 
     async def run(self) -> None:
@@ -115,7 +115,7 @@ class _Push:
                 woken.clear()
                 handed = self._desk.courier.sent(self._name, self._number, 0.0)
                 if handed is None:
-                    return self._ended()
+                    return await self._ended()
                 self._handed += handed
                 for message in self._messages(await self._objects()):
                     if not await self._sent(message):
@@ -161,11 +161,12 @@ class _Push:
             return False
         return True
 
-    def _ended(self) -> int:
+    async def _ended(self) -> int:
         """Why the queue has another connection, or none."""
         if self._context.stopping.is_set():
             return _GOING_AWAY
-        if not self._desk.store.registry.has_subscriber(self._name):
+        known = self._desk.store.registry.has_subscriber
+        if not await self._context.threads.read(known, self._name):
             return UNREGISTERED
         self._context.connections.replaced += 1
         return REPLACED
@@ -183,8 +184,7 @@ class _Push:
         """Writes acknowledgements, and tells what the client is to know."""
         while True:
             for told in await self._acks.next():
-                is_wanted = self._options.confirm or "error" in told
-                if is_wanted and not await self._sent(orjson.dumps(told).decode()):
+                if not await self._sent(orjson.dumps(told).decode()):
                     return STALLED
 
     async def _stopping(self) -> int:

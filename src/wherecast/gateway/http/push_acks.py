@@ -37,12 +37,14 @@ class PushAcks:
         joint: stores them.
         name: of the subscriber.
         hurries: whether the client waits for them.
+        confirms: whether each is confirmed.
     """
 
-    def __init__(self, joint: JointAcks, name: str, hurries: bool) -> None:
+    def __init__(self, joint: JointAcks, name: str, hurries: bool, confirms: bool) -> None:
         self._joint = joint
         self._name = name
         self._hurries = hurries
+        self._confirms = confirms
         self._waiting: deque[_Given] = deque()
         self._changed = asyncio.Event()
         self._has_room = asyncio.Event()
@@ -57,7 +59,10 @@ class PushAcks:
             self._has_room.clear()
 
     async def next(self) -> list[Told]:
-        """What became of the next messages, once they are on disk; an `error`, or the message."""
+        """What is to be told about the next messages, once they are on disk.
+
+        That is an `error`, or the message where it is to be confirmed.
+        """
         await self._changed.wait()
         given = list(self._waiting)
         self._waiting.clear()
@@ -68,7 +73,13 @@ class PushAcks:
             problems = iter(await self._joint.apply(self._name, wanted, self._hurries))
         except WherecastError as error:
             problems = iter([error] * len(wanted))
-        return [one.problem or _told(one, next(problems)) for one in given]
+        told = [one.problem or self._told(one, next(problems)) for one in given]
+        return [one for one in told if one is not None]
+
+    def _told(self, one: _Given, problem: WherecastError | None) -> Told | None:
+        if problem is not None:
+            return {"error": refused_of(problem)[1]}
+        return {"acknowledged": orjson.loads(one.text)} if self._confirms else None
 
 
 def _read(text: bytes | str) -> _Given:
@@ -78,9 +89,3 @@ def _read(text: bytes | str) -> _Given:
         return _Given(text, None, {"error": {"code": error.code, "message": error.message}})
     except WherecastError as error:
         return _Given(text, None, {"error": refused_of(error)[1]})
-
-
-def _told(one: _Given, problem: WherecastError | None) -> Told:
-    if problem is not None:
-        return {"error": refused_of(problem)[1]}
-    return {"acknowledged": orjson.loads(one.text)}

@@ -16,6 +16,8 @@ from typing import Generic, TypeVar
 
 from wherecast.gateway.http.threads import Threads
 
+_LOOK_S = 0.01
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -68,6 +70,12 @@ class Together(Generic[Item, Result]):
         if self._running is None:
             self._running = asyncio.create_task(self._run())
         return await outcome
+
+    async def finish(self) -> None:
+        """Returns when nothing waits any more; nothing rests meanwhile."""
+        while self._running is not None:
+            self._hurried.set()
+            await asyncio.wait((self._running,), timeout=_LOOK_S)
 
     async def _run(self) -> None:
         """Works until nobody waits."""

@@ -38,14 +38,14 @@ def cursor(number: int) -> str:
     return f'"{number:016x}"'
 
 
-def told(texts: list[str]) -> tuple[list[dict[str, object]], Writes]:
+def told(texts: list[str], confirms: bool = True) -> tuple[list[dict[str, object]], Writes]:
     """What is told about messages that came at once."""
     writes = Writes()
 
     async def run() -> list[dict[str, object]]:
         threads = Threads()
         joint = JointAcks(writes, threads, Timings())  # type: ignore[arg-type]
-        acks = PushAcks(joint, "ana", hurries=True)
+        acks = PushAcks(joint, "ana", hurries=True, confirms=confirms)
         for text in texts:
             await acks.put(text)
         try:
@@ -75,3 +75,9 @@ def test_a_bad_one_costs_no_good_one() -> None:
     ]
     each = [("ana", Acknowledgement(3)), ("ana", Acknowledgement(None, (7,)))]
     assert writes.times == [[], each]
+
+
+def test_what_is_not_to_be_confirmed_is_told_where_it_failed() -> None:
+    good, bad = f'{{"through": {cursor(3)}}}', f'{{"through": {cursor(101)}}}'
+    answers, _ = told([good, bad], confirms=False)
+    assert [list(one) for one in answers] == [["error"]]
