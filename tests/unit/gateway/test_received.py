@@ -134,4 +134,4 @@ def test_what_is_kept_at_hand_is_bounded_in_bytes(monkeypatch: pytest.MonkeyPatc
     assert len(kept.get(0, list(range(10)))) == 10
     assert kept._bytes <= 35_000
     assert 1 <= len(kept._kept) <= 3
-    assert kept._bytes == sum(opened.bytes for opened in kept._kept.values())
+    assert kept._bytes == sum(opened.size() for opened in kept._kept.values())
