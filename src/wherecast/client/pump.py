@@ -1,14 +1,18 @@
-"""The thread of a broker: matches what was published, hands it to queues, commits it.
+"""The threads of a broker.
+
+One matches what was published, hands it to queues and commits it. The other merges segments and
+removes what nobody needs: no publication waits for that.
 
 Concurrency: `wake`, `stop` and `check` from any thread.
 """
 
 import time
-from threading import Condition, Thread
+from collections.abc import Callable
+from threading import Condition, Event, Thread
 
 from wherecast.gateway.courier import Courier
 from wherecast.gateway.retention import DEFAULT_RETENTION, Retention, enforce
-from wherecast.model import StoreError, WherecastError
+from wherecast.model import ConflictError, StoreError, WherecastError
 from wherecast.pipeline.live.figures import Figures
 from wherecast.pipeline.live.inline import FindPoison, InlinePipeline
 from wherecast.pipeline.live.mend import mend
@@ -18,13 +22,12 @@ from wherecast.store.contracts import DamagedSegment, Store
 
 _RETRY_S = 0.2  # after a full disk, say
 _READ_TRIES = 10
-_MERGE_EVERY_S = 0.5  # where it is never idle
+_MERGE_AFTER_S = 0.5  # since the first batch that was not looked at
 _REST_MAX_S = 0.01
-_IDLE_S = 0.05  # without work, before segments are merged: whoever took the last ones goes first
 
 
 class Pump:
-    """Runs the pipeline of a store in a thread, from `start` to `stop`.
+    """Runs the pipeline of a store, from `start` to `stop`.
 
     Attributes:
         problem: why the last batch could not be stored; it is tried again.
@@ -45,13 +48,16 @@ class Pump:
         self._pipeline = InlinePipeline(store, now_us, find_poison)
         self._changed = Condition()
         self._has_work = True  # what an earlier life left
-        self._merge_at = 0.0
         self._unread = 0  # times in a row that the log could not be read
         self._retention = retention
         self._trim_at = time.monotonic() + retention.every_s
-        self._is_stopped = False
         self._failure: BaseException | None = None
-        self._thread = Thread(target=self._run, name="wherecast-pipeline", daemon=True)
+        self._stopped, self._has_batches = Event(), Event()
+        self._has_batches.set()  # what an earlier life left
+        self._threads = [
+            Thread(target=self._guarded, args=(work,), name=f"wherecast-{name}", daemon=True)
+            for name, work in (("pipeline", self._match), ("tending", self._tend))
+        ]
 
     @property
     def figures(self) -> Figures:
@@ -60,7 +66,8 @@ class Pump:
 
     def start(self) -> None:
         """Begins."""
-        self._thread.start()
+        for thread in self._threads:
+            thread.start()
 
     def wake(self) -> None:
         """Says that there is something new in the log."""
@@ -70,14 +77,16 @@ class Pump:
 
     def stop(self) -> None:
         """Ends after the batch that is under way."""
+        self._stopped.set()
+        self._has_batches.set()
         with self._changed:
-            self._is_stopped = True
             self._changed.notify()
-        if self._thread.is_alive():
-            self._thread.join()
+        for thread in self._threads:
+            if thread.is_alive():
+                thread.join()
 
     def check(self) -> None:
-        """Raises what ended the thread, if something did.
+        """Raises what ended a thread, if something did.
 
         Raises:
             WherecastError: another broker took over, or matching failed.
@@ -87,29 +96,36 @@ class Pump:
         if self._failure is not None:
             raise WherecastError(f"matching failed: {self._failure}") from self._failure
 
-    def _run(self) -> None:
+    def _guarded(self, work: Callable[[], None]) -> None:
         try:
-            while self._wait():
-                self._match_all()
+            work()
         except BaseException as error:  # noqa: BLE001  # told by `check`
             self._failure = error
             self._courier.close()
 
-    def _wait(self) -> bool:
-        """Waits for work; False where it is to end. What is idle meanwhile merges segments."""
-        idle_s = _IDLE_S
-        while True:
+    def _match(self) -> None:
+        """Matches whenever there is something new."""
+        while not self._stopped.is_set():
             with self._changed:
-                if self._changed.wait_for(lambda: self._has_work or self._is_stopped, idle_s):
-                    self._has_work = False
-                    return not self._is_stopped
-            is_busy = self._merged() or self._trimmed()
-            idle_s = 0.0 if is_busy else max(0.0, self._trim_at - time.monotonic())
+                self._changed.wait_for(lambda: self._has_work or self._stopped.is_set())
+                self._has_work = False
+            self._match_all()
+
+    def _tend(self) -> None:
+        """Merges segments some time after a batch, and removes what nobody needs."""
+        while not self._stopped.is_set():
+            if self._has_batches.wait(max(0.0, self._trim_at - time.monotonic())):
+                self._stopped.wait(_MERGE_AFTER_S)
+                self._has_batches.clear()
+            if not self._stopped.is_set() and self._merged():
+                self._has_batches.set()  # more may be due
+            if not self._stopped.is_set():
+                self._trimmed()
 
     def _match_all(self) -> None:
         """Matches until nothing is new, the disk is full, or it is to end."""
-        while not self._is_stopped:
-            started = time.monotonic()
+        while not self._stopped.is_set():
+            started, busy = time.monotonic(), time.thread_time()
             try:
                 batch = self._pipeline.next_batch()
             except StoreError as error:
@@ -130,56 +146,61 @@ class Pump:
                 return
             self.problem = None
             self._courier.committed(progress.sequence)
-            if time.monotonic() >= self._merge_at:
-                self._merged()
-                self._trimmed()
-                self._merge_at = time.monotonic() + _MERGE_EVERY_S
+            self._has_batches.set()
             if batch.end.since(batch.start) > 1:
-                self._rest(time.monotonic() - started)
+                worked, took = time.thread_time() - busy, time.monotonic() - started
+                self._rest(2 * worked - took)
 
     def _rest(self, seconds: float) -> None:
-        """Lets others run for as long as a batch took, but not for long.
+        """Lets others run, so that this works for half of the time at most; but not for long.
 
         It is called where publications come faster than one by one: then what comes meanwhile goes
-        together, and those who accept and send get the interpreter.
+        together, and those who accept and send get the interpreter. Waiting for the disk is rest.
         """
-        with self._changed:
-            self._changed.wait_for(lambda: self._is_stopped, min(seconds, _REST_MAX_S))
+        if seconds > 0:
+            with self._changed:
+                self._changed.wait_for(self._stopped.is_set, min(seconds, _REST_MAX_S))
 
     def _wait_after(self, error: StoreError) -> None:
         """Waits a little before the same is tried again."""
         self.problem = error
         with self._changed:
             self._has_work = True
-            self._changed.wait_for(lambda: self._is_stopped, _RETRY_S)
+            self._changed.wait_for(self._stopped.is_set, _RETRY_S)
 
-    def _trimmed(self) -> bool:
-        """Whether it was time to remove what nobody needs, and that is done."""
+    def _trimmed(self) -> None:
+        """Removes what nobody needs, where it is time to."""
         if time.monotonic() < self._trim_at:
-            return False
+            return
         self._trim_at = time.monotonic() + self._retention.every_s
         try:
-            try:
-                trim = self._courier.trim
-                self.queued = enforce(self._store, trim, self._retention, now_us())
-                trim_segments(self._store)
-                self._courier.release_idle()
-            except DamagedSegment as damage:
-                mend(self._store, damage.first, damage.end, now_us())
-                self._trim_at = time.monotonic()
+            self.queued = enforce(self._store, self._courier.trim, self._retention, now_us())
+            trim_segments(self._store)
+            self._courier.release_idle()
+        except DamagedSegment as damage:
+            self._mended(damage)
+            self._trim_at = time.monotonic()
         except StoreError as error:
             self.problem = error
-        return True
 
     def _merged(self) -> bool:
         """Whether segments were due to be merged, and are now."""
         try:
-            try:
-                with self.figures.timed("merge"):
-                    return self._store.mailboxes.merge() > 0
-            except DamagedSegment as damage:
-                mend(self._store, damage.first, damage.end, now_us())
-                return True
+            with self.figures.timed("merge"):
+                return self._store.mailboxes.merge() > 0
+        except DamagedSegment as damage:
+            return self._mended(damage)
         except StoreError as error:
             self.problem = error
             return False
+
+    def _mended(self, damage: DamagedSegment) -> bool:
+        """Whether damaged notifications were made again; where not, they are found again."""
+        try:
+            mend(self._store, damage.first, damage.end, now_us())
+        except ConflictError:  # by another thread
+            return True
+        except StoreError as error:
+            self.problem = error
+            return False
+        return True

@@ -147,5 +147,5 @@ class Joint:
 
 
 def _rest_s(requests: int, seconds: float) -> float:
-    """After several at once as long as they took, so that more come together; else not at all."""
-    return min(seconds, _REST_MAX_S) if requests > 1 else 0.0
+    """After several at once a part of what they took, so that more come together; else none."""
+    return min(seconds / 4, _REST_MAX_S) if requests > 1 else 0.0

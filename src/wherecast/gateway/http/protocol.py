@@ -1,7 +1,8 @@
-"""The HTTP protocol of a connection: its heads are limited, and its answers go out in one piece.
+"""The protocol of a connection: its heads are limited, and what is written at once is one piece.
 
 The parser keeps a request line and headers of any length. And the framework writes the head of an
-answer and its body apart, which are two calls of the system and two packets for each request.
+answer and its body apart, and each message of a WebSocket: each is a call of the system, which
+costs as much as making the message.
 """
 
 import asyncio
@@ -12,6 +13,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from wherecast.gateway.http.answers import answer
 
 HEAD_BYTES_MAX = 64 << 10  # beside what comes with the last read
+_PIECE_BYTES = 64 << 10
 
 
 class Protocol(HttpToolsProtocol):
@@ -23,12 +25,6 @@ class Protocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Has what is written in one step go out together."""
         super().connection_made(Joined(transport, self.loop))  # type: ignore[arg-type]
-
-    def handle_websocket_upgrade(self) -> None:
-        """Gives the connection to a WebSocket, which writes in one piece anyway."""
-        assert isinstance(self.transport, Joined)
-        self.transport = self.transport.bare
-        super().handle_websocket_upgrade()
 
     def data_received(self, data: bytes) -> None:
         """Refuses what would be kept and is too much."""
@@ -68,12 +64,20 @@ class Joined:
         self.bare = transport
         self._loop = loop
         self._parts: list[bytes] = []
+        self._size = 0
 
     def write(self, data: bytes) -> None:
-        """Writes once the step is done."""
+        """Writes once the step is done, or there is much to write."""
         if not self._parts:
             self._loop.call_soon(self._flush)
         self._parts.append(data)
+        self._size += len(data)
+        if self._size >= _PIECE_BYTES:
+            self._flush()
+
+    def get_write_buffer_size(self) -> int:
+        """What it holds, in bytes."""
+        return self.bare.get_write_buffer_size() + self._size
 
     def close(self) -> None:
         """Closes after what was written."""
@@ -84,6 +88,7 @@ class Joined:
         if self._parts:
             self.bare.write(b"".join(self._parts))
             self._parts.clear()
+            self._size = 0
 
     def __getattr__(self, name: str) -> Any:
         """Everything else is the transport's own."""

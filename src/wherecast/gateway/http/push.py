@@ -29,6 +29,7 @@ from wherecast.model import WherecastError
 REPLACED, STALLED, UNREGISTERED = 4000, 4001, 4002
 _GOING_AWAY, _FAILED = 1001, 1011
 _SENT_AT_ONCE_BYTES = 256 << 10
+_LITTLE_BYTES = 32 << 10  # so little does not keep a connection from taking more
 _WIDE = 100  # in flight: such a connection goes on while acknowledgements wait for others
 _REASONS = {
     REPLACED: "another connection of this subscriber was opened",
@@ -149,7 +150,7 @@ class _Push:
 
     async def _sent(self, message: str) -> bool:
         """Whether a message went out in time."""
-        if self._transport is not None and not self._transport.get_write_buffer_size():
+        if self._transport is not None and self._transport.get_write_buffer_size() < _LITTLE_BYTES:
             await self._websocket.send_text(message)  # it does not wait
             self._context.connections.holds(self._transport.get_write_buffer_size())
             return True

@@ -43,3 +43,20 @@ def test_a_head_and_its_body_are_one_write() -> None:
 
     asyncio.run(run())
     assert wire.written == [b"head body", b"next", b"last", b"closed"]
+
+
+def test_what_is_much_is_not_held() -> None:
+    wire = Wire()
+
+    async def run() -> None:
+        joined = Joined(wire, asyncio.get_running_loop())  # type: ignore[arg-type]
+        joined.write(b"x" * 1_000)
+        assert joined.get_write_buffer_size() == 1_007
+        joined.write(b"y" * (64 << 10))
+        assert [len(one) for one in wire.written] == [1_000 + (64 << 10)]
+        assert joined.get_write_buffer_size() == 7
+        joined.write(b"z")
+        await asyncio.sleep(0)
+
+    asyncio.run(run())
+    assert wire.written[1:] == [b"z"]
