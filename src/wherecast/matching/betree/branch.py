@@ -9,6 +9,7 @@ Source: elastic BE-Tree, sections 5.4 and 6.2 (F28 and F54 of the spec).
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +20,8 @@ from wherecast.matching.ids import Ids
 from wherecast.model import Schema, SnapshotError
 
 _ABOUT, _NODES = b"wherecast.branch", b"wherecast.nodes"
-_FORMAT = 1
+_FORMAT = 2
+_UNREADABLE = (OSError, KeyError, TypeError, ValueError)  # pyarrow's and json's are among these
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,14 @@ class Branch:
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, nodes.schema) as out:
             out.write_table(nodes)
-        about = json.dumps({"format": _FORMAT, "attributes": self.attributes})
+        about = json.dumps(
+            {
+                "format": _FORMAT,
+                "attributes": self.attributes,
+                "nodes": len(self.listing),
+                "filters": len(self),
+            }
+        )
         table = pa.table(
             {"id": self.ids.array, "filter": texts_of(self.texts), "node": array_of(self.places)}
         )
@@ -83,28 +92,20 @@ class Branch:
         """The branch in a table.
 
         Raises:
-            SnapshotError: it has none, or one of a newer format.
+            SnapshotError: it has none, a part of one, or one of another format.
         """
         metadata = table.schema.metadata or {}
         if _ABOUT not in metadata or _NODES not in metadata:
             raise SnapshotError("the table has no branch")
-        about = json.loads(metadata[_ABOUT])
-        if about["format"] > _FORMAT:
-            raise SnapshotError(f"the branch has format {about['format']}, this reads {_FORMAT}")
         try:
-            with pa.ipc.open_stream(metadata[_NODES]) as stream:
-                nodes = stream.read_all().combine_chunks()
-            columns = {name: values_of(nodes.column(name).combine_chunks()) for name in FIELDS}
-            ids, texts, places = (
-                table.column(name).combine_chunks() for name in ("id", "filter", "node")
-            )
-        except (KeyError, pa.ArrowInvalid) as error:
+            about = json.loads(metadata[_ABOUT])
+            if about["format"] != _FORMAT:
+                raise SnapshotError(
+                    f"the branch has format {about['format']}, this reads {_FORMAT}"
+                )
+            return _read(about, metadata[_NODES], table)
+        except _UNREADABLE as error:
             raise SnapshotError(f"the branch cannot be read: {error}") from None
-        attributes = tuple((name, kind) for name, kind in about["attributes"])
-        return Branch(
-            attributes, Listing.of(columns), Ids(ids), texts.to_pylist(),
-            np.array(values_of(places), np.int32),
-        )  # fmt: skip
 
     def serialise(self) -> pa.Buffer:
         """The branch as an Arrow stream."""
@@ -123,8 +124,23 @@ class Branch:
         try:
             with pa.ipc.open_stream(data) as stream:
                 return Branch.from_arrow(stream.read_all())
-        except pa.ArrowInvalid as error:
+        except _UNREADABLE as error:
             raise SnapshotError(f"the branch cannot be read: {error}") from None
+
+
+def _read(about: dict[str, Any], data: bytes, table: pa.Table) -> Branch:
+    """The branch in a table, from its header and its nodes; raises where a part is missing."""
+    with pa.ipc.open_stream(data) as stream:
+        nodes = stream.read_all().combine_chunks()
+    if (nodes.num_rows, table.num_rows) != (about["nodes"], about["filters"]):
+        raise ValueError("it ends before all of its nodes or filters")
+    columns = {name: values_of(nodes.column(name).combine_chunks()) for name in FIELDS}
+    ids, texts, places = (table.column(name).combine_chunks() for name in ("id", "filter", "node"))
+    attributes = tuple((name, kind) for name, kind in about["attributes"])
+    return Branch(
+        attributes, Listing.of(columns), Ids(ids), texts.to_pylist(),
+        np.array(values_of(places), np.int32),
+    )  # fmt: skip
 
 
 def named(

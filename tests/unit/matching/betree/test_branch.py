@@ -146,6 +146,37 @@ def test_a_table_without_a_branch_is_refused() -> None:
         Branch.from_arrow(pa.table({"id": [1], "filter": ["x > 1"]}))
 
 
+@pytest.mark.parametrize("data", [b"[]", b"{}", b"no json", b'{"format": "x"}'])
+def test_a_table_with_another_header_is_refused(data: bytes) -> None:
+    table = tree_of(FILTERS).cut("s").to_arrow()
+    metadata = table.schema.metadata | {b"wherecast.branch": data}
+    with pytest.raises(SnapshotError, match="the branch"):
+        Branch.from_arrow(table.replace_schema_metadata(metadata))
+
+
+def test_a_branch_that_ends_early_is_refused() -> None:
+    whole = tree_of(FILTERS).cut("s").serialise().to_pybytes()
+    end = len(Branch.deserialise(whole))
+    for size in range(0, len(whole), 8):
+        try:
+            branch = Branch.deserialise(whole[:size])
+        except SnapshotError:
+            continue
+        assert len(branch) == end, "only the mark of the end may be missing"
+
+
+def test_a_branch_without_some_of_its_nodes_is_refused() -> None:
+    table = tree_of(FILTERS).cut("s").to_arrow()
+    nodes = table.schema.metadata[b"wherecast.nodes"]
+    refused = 0
+    for size in range(0, len(nodes) - 8, 8):
+        metadata = table.schema.metadata | {b"wherecast.nodes": nodes[:size]}
+        with pytest.raises(SnapshotError, match="the branch"):
+            Branch.from_arrow(table.replace_schema_metadata(metadata))
+        refused += 1
+    assert refused > 10
+
+
 def test_a_filter_in_the_wrong_node_goes_where_it_belongs() -> None:
     index = tree_of(FILTERS)
     whole = found(index)
