@@ -45,6 +45,11 @@ class Ids(Sequence[Id]):
         filled = [array for array in arrays if len(array)]
         return Ids(pa.concat_arrays(filled) if filled else array_of(np.zeros(0, np.int64)))
 
+    @property
+    def id_type(self) -> type:
+        """Their type in Python."""
+        return str if self.is_text else int
+
     def __len__(self) -> int:
         return len(self.array)
 

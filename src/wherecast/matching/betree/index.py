@@ -116,12 +116,13 @@ class BETreeIndex(StoredIndex):
         """Adds the filters of a branch, with its nodes where the attribute has no branch here yet.
 
         Raises:
-            ConfigError: an id is here already; nothing changed.
+            ConfigError: an id is here already, or there are ids of another type; nothing changed.
             SnapshotError: the branch is of another schema, or none; nothing changed.
         """
         ids = list(branch.ids)
         with self._lock:
             self._settle()
+            self._expect(branch.ids.id_type)
             here = [id for id in ids if self._has(id)]
             if here:
                 raise ConfigError(f"{len(here)} ids are here already, such as {here[0]!r}")
@@ -208,8 +209,9 @@ class BETreeIndex(StoredIndex):
             name.split(" ", 1)[::-1] for name in get_strings(arrays, "layout.names").to_pylist()
         ]
         place = index._checked(listing, index._slots(names), np.array(arrays["layout.places"]))
+        index._expect(ids.id_type)
         index._take(list(ids), texts.to_pylist(), read_filters(texts, schema), place)
-        return index, str if ids.is_text else int
+        return index, ids.id_type
 
     # --- what can be read
 

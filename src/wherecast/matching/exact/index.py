@@ -28,7 +28,7 @@ from wherecast.matching.exact.search import Found
 from wherecast.matching.exact.store import Store
 from wherecast.matching.ids import Ids
 from wherecast.matching.matches import Id, Matches
-from wherecast.model import FilterError, Schema
+from wherecast.model import ConfigError, FilterError, Schema
 
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
@@ -64,6 +64,7 @@ class StoredIndex(ABC):
         self._reader = Reader(schema)
         self._plain = PlainReader(schema)
         self._ids: list[Id] = []  # by entry; those of results are never changed
+        self._id_type: type = str  # of the ids that are there
         self._texts: list[str] = []
         self._numbers: dict[Id, int] = {}
         self._waiting: dict[Id, Checked | PlainFilter] = {}
@@ -91,23 +92,36 @@ class StoredIndex(ABC):
         """The picture of the index; raises `ConfigError` where it is too large."""
 
     def __len__(self) -> int:
-        return len(self._numbers) + len(self._waiting)
+        with self._lock:
+            return len(self._numbers) + len(self._waiting)
 
     def __contains__(self, id: Id) -> bool:
         with self._lock:
             return self._has(id)
 
     def _has(self, id: Id) -> bool:
-        same = self._ids or list(self._waiting)
-        if same and type(id) is not type(same[0]):  # True is not 1
+        if not isinstance(id, self._id_type) or isinstance(id, bool):  # True is not 1
             return False
         return id in self._numbers or id in self._waiting
+
+    def _expect(self, id_type: type) -> None:
+        """Takes note of the type of ids that come.
+
+        Raises:
+            ConfigError: there are ids of another type.
+        """
+        if id_type is not self._id_type and len(self):
+            expected, given = self._id_type.__name__, id_type.__name__
+            raise ConfigError(f"the ids of this index are {expected}, not {given}")
+        self._id_type = id_type
 
     def add(self, id: Id, filter: Filter | str) -> None:
         """Adds a filter, or replaces the one of the same id."""
         text = filter.text if isinstance(filter, Filter) else filter
         with self._lock:
             waiting = self._plain.read(text) or self._reader.check(text)
+            if not isinstance(id, self._id_type):
+                self._expect(str if isinstance(id, str) else int)
             self._drop([id])
             self._waiting[id] = waiting
 
@@ -127,6 +141,8 @@ class StoredIndex(ABC):
             table = joined([(table, kept)], self.schema)
         with self._lock:
             self._settle()
+            if names:
+                self._expect(ids.id_type)
             self._drop(names)
             self._take(names, texts, table)
 

@@ -114,8 +114,9 @@ class ForestIndex(StoredIndex):
         """
         _, _, schema, ids, texts = load_filters(path)
         index = cls(schema)
+        index._expect(ids.id_type)
         index._take(list(ids), texts.to_pylist(), read_filters(texts, schema))
-        return index, str if ids.is_text else int
+        return index, ids.id_type
 
     def _shape(self) -> Shape:
         check_size(len(self._forest.nodes()))

@@ -1,6 +1,7 @@
 """Branches: cut off, sent, grafted and merged, with everything right."""
 
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -112,6 +113,28 @@ def test_ids_that_are_there_are_refused() -> None:
     with pytest.raises(ConfigError, match="1 ids are here already, such as 's3'"):
         index.graft(branch)
     assert shape(index) == before
+
+
+def test_ids_of_another_type_are_refused() -> None:
+    branch = tree_of({n: f"x > {n % 16}" for n in range(8)}).cut("x")
+    index = tree_of(FILTERS)
+    before = shape(index)
+    with pytest.raises(ConfigError, match="the ids of this index are str, not int"):
+        index.graft(branch)
+    assert shape(index) == before
+    assert 3 not in index
+
+
+def test_an_empty_tree_takes_ids_of_any_type(tmp_path: Path) -> None:
+    branch = tree_of({n: f"x > {n % 16}" for n in range(8)}).cut("x")
+    index = tree_of(FILTERS)
+    index.remove_all(list(FILTERS))
+    index.graft(branch)
+    assert 3 in index
+    assert "s3" not in index
+    index.remove_all([3])
+    index.save(tmp_path / "tree")
+    assert BETreeIndex.load(tmp_path / "tree")[1] is int
 
 
 def test_an_unknown_branch() -> None:

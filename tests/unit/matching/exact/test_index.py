@@ -1,11 +1,19 @@
 """What indexes over a store share: compaction, results that stay, and threads."""
 
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import Any
 
 import pytest
 
 from wherecast import Index, Schema
+from wherecast.language import PredicateTable
+from wherecast.matching.betree.index import BETreeIndex
 from wherecast.matching.exact import index as module
+from wherecast.matching.exact.index import StoredIndex
+from wherecast.matching.forest.index import ForestIndex
+from wherecast.matching.ids import Ids
+from wherecast.model import ConfigError
 
 SCHEMA = Schema.from_dict({"a": "int", "s": "string"})
 TREES = ("betree", "forest")
@@ -77,3 +85,60 @@ def test_an_id_that_is_added_again_replaces_its_filter(kind: str, settled: bool)
     assert index.match([{"a": 4}, {"a": 5}]).to_pylist() == [["other"], ["other", "same"]]
     index.remove("same")
     assert index.match([{"a": 5}]).to_pylist() == [["other"]]
+
+
+@pytest.mark.parametrize("kind", [BETreeIndex, ForestIndex])
+def test_ids_are_of_one_type(kind: type[StoredIndex]) -> None:
+    index = kind(SCHEMA)  # type: ignore[call-arg]
+    index.add(7, "a > 1")
+    with pytest.raises(ConfigError, match="the ids of this index are int, not str"):
+        index.add("seven", "a > 1")
+    with pytest.raises(ConfigError, match="the ids of this index are int, not str"):
+        index.add_all(Ids.of(["seven"]), index.read(["a > 1"]), None)
+    index.add_all(Ids.of([]), index.read([]), None)
+    assert 7 in index
+    index.remove_all([7])
+    index.add("seven", "a > 1")
+    assert "seven" in index
+    assert 7 not in index
+
+
+@pytest.mark.parametrize("kind", TREES)
+def test_what_is_settled_is_counted_all_the_time(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another thread that asks for the length meanwhile waits for it."""
+    index = Index(SCHEMA, kind)
+    index.add(1, "a > 1")
+    store, asked = index._engine._store, []  # type: ignore[attr-defined]
+    reading = store.add
+    with ThreadPoolExecutor(1) as pool:
+
+        def add(table: PredicateTable) -> range:
+            asked.append(pool.submit(len, index))
+            wait(asked, timeout=0.1)
+            added: range = reading(table)
+            return added
+
+        monkeypatch.setattr(store, "add", add)
+        index.match([{"a": 1}])
+        assert [each.result(60) for each in asked] == [1]
+
+
+class NeverListed(dict[Any, Any]):
+    """What waits, looked up one by one only."""
+
+    def __iter__(self) -> Iterator[Any]:
+        raise AssertionError
+
+
+@pytest.mark.parametrize("kind", TREES)
+def test_an_id_is_looked_up_without_a_look_at_all_that_wait(kind: str) -> None:
+    index = Index(SCHEMA, kind)
+    index._engine._waiting = NeverListed()  # type: ignore[attr-defined]
+    for number in range(3):
+        index.add(number, f"a > {number}")
+    assert 2 in index
+    index.remove(2)
+    assert 2 not in index
+    assert len(index) == 2
