@@ -162,7 +162,12 @@ def named(
 
 
 def check_schema(branch: Branch, schema: Schema) -> None:
-    """Raises where a schema does not know the attributes of a branch."""
-    for name, _ in branch.attributes:
-        if schema.find(name) is None and not schema.open:
+    """Raises where a schema does not know the attributes of a branch, or with another type."""
+    for name, kind in branch.attributes:
+        declared = schema.find(name)
+        if declared is None and not schema.open:
             raise SnapshotError(f"the branch names {name}, which the schema does not have")
+        if declared is not None and (declared.name, declared.type) != (name, kind):
+            raise SnapshotError(
+                f"the branch has {name} as {kind}, the schema {declared.name} as {declared.type}"
+            )

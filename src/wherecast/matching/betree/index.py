@@ -18,7 +18,7 @@ from wherecast.matching.betree.branch import Branch, BranchFigures, check_schema
 from wherecast.matching.betree.drawing import shape_of
 from wherecast.matching.betree.figures import figures_of
 from wherecast.matching.betree.kernels import REST
-from wherecast.matching.betree.layout import E_NODE, P_CHECKED, P_COUNT, P_SLOT
+from wherecast.matching.betree.layout import E_NODE, P_CHECKED, P_COUNT, P_SLOT, ROOT
 from wherecast.matching.betree.listing import FIELDS, Listing, list_nodes, make_nodes, place_entries
 from wherecast.matching.betree.outline import outline
 from wherecast.matching.betree.parameters import TreeParameters
@@ -155,6 +155,8 @@ class BETreeIndex(StoredIndex):
             made = make_nodes(self._tree, listing, slots, domains)
             nodes = np.where(places < 0, np.int32(-1), made[places]).astype(np.int32)
             place_entries(self._tree, self._store, entries, nodes)
+            within = np.append(np.int32(ROOT), made)
+            kernels.prune(self._tree.arrays, self._store.rows, self._tree.limits, within)
 
         return place
 

@@ -1,5 +1,6 @@
 """Branches: cut off, sent, grafted and merged, with everything right."""
 
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -148,10 +149,42 @@ def test_a_branch_of_another_schema_is_refused() -> None:
     with pytest.raises(SnapshotError, match="the branch names s"):
         other.graft(branch)
     assert len(other) == 0
-    other = BETreeIndex(Schema.from_dict({"s": "int"}), SMALL)
+    for open_too in (False, True):
+        other = BETreeIndex(replace(Schema.from_dict({"s": "int"}), open=open_too), SMALL)
+        with pytest.raises(SnapshotError, match="the branch has s as string, the schema s as int"):
+            other.graft(branch)
+        assert len(other) == 0
+
+
+def test_a_branch_whose_filters_the_schema_does_not_know_is_refused() -> None:
+    branch = tree_of({n: f"x > {n}" for n in range(8)}).cut("x")
+    branch.texts[3] = "x > 3 AND s = 'v'"
+    other = BETreeIndex(Schema.from_dict({"x": "float"}), SMALL)
     with pytest.raises(SnapshotError, match="a filter of the branch is none"):
         other.graft(branch)
     assert len(other) == 0
+
+
+LISTED = {"s": {"type": "string", "values": list("abcdefgh")}}
+NO_LONGER = {"s": {"type": "string", "values": list("abstuvwz")}}
+
+
+def test_nodes_that_no_filter_fits_into_are_not_kept() -> None:
+    """The values of the schema changed meanwhile: most filters of the branch cannot match."""
+    filters = {text * 3 + str(n): f"s = '{text}'" for text in "abcdefgh" for n in range(3)}
+    branch = tree_of(filters, Schema.from_dict(LISTED)).cut("s")
+    other = BETreeIndex(Schema.from_dict(NO_LONGER), SMALL)
+    other.graft(branch)
+    check_structure(other)
+    assert len(other) == len(filters)
+    other.remove_all([id for id in filters if id[0] in "ab"])
+    check_structure(other)
+    assert other.branches() == []
+    other = BETreeIndex(Schema.from_dict(NO_LONGER), SMALL)
+    other.graft(tree_of(dict.fromkeys(range(8), "s = 'c'"), Schema.from_dict(LISTED)).cut("s"))
+    check_structure(other)
+    assert other.branches() == []
+    assert len(other._tree.nodes()) == 1
 
 
 @pytest.mark.parametrize(

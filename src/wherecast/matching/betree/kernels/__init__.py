@@ -3,9 +3,9 @@
 from wherecast.matching.betree.kernels.growth import insert, put, settle
 from wherecast.matching.betree.kernels.matching import ALL, REST, find, find_all, note_loss
 from wherecast.matching.betree.kernels.nodes import add_p, halve_at, plant, score
-from wherecast.matching.betree.kernels.shrinking import cut, remove
+from wherecast.matching.betree.kernels.shrinking import cut, prune, remove
 
 __all__ = [
     "ALL", "REST", "add_p", "cut", "find", "find_all", "halve_at", "insert", "note_loss", "plant",
-    "put", "remove", "score", "settle",
+    "prune", "put", "remove", "score", "settle",
 ]  # fmt: skip

@@ -98,6 +98,26 @@ def remove(tree, rows, limits, entry):
         _drop_p(tree, p)
 
 
+@njit(cache=True)
+def prune(tree, rows, limits, nodes):
+    """Drops p-nodes without filters, and halves that are empty, of nodes that were made at once.
+
+    Shapes: nodes int32, the c-nodes, each after those above it; -1 for none.
+    """
+    for c in nodes[::-1]:
+        if c < 0:
+            continue
+        p = tree.c[c, C_FIRST]
+        while p >= 0:
+            below = tree.p[p, P_NEXT]
+            if tree.p[p, P_COUNT] == 0:
+                _drop_p(tree, p)
+            p = below
+        left = tree.c[c, C_LEFT]
+        if left >= 0 and tree.c[left, C_COUNT] + tree.c[tree.c[c, C_RIGHT], C_COUNT] == 0:
+            _fold(tree, rows, limits, c)
+
+
 @inner
 def _clear_branch(tree, p, stack):
     """Drops a p-node with all that is in it; the entries are in no l-node after that."""
