@@ -50,6 +50,7 @@ class Branch:
         listing: its nodes.
         ids, texts: of its filters.
         places: int32 [filters], the row of the c-node in the listing.
+        sampled: publications of which the listing has the candidates that did not match.
     """
 
     attributes: tuple[tuple[str, str], ...]
@@ -57,6 +58,7 @@ class Branch:
     ids: Ids
     texts: list[str]
     places: np.ndarray[tuple[int], np.dtype[np.int32]]
+    sampled: int
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -78,6 +80,7 @@ class Branch:
                 "attributes": self.attributes,
                 "nodes": len(self.listing),
                 "filters": len(self),
+                "sampled": self.sampled,
             }
         )
         table = pa.table(
@@ -134,12 +137,14 @@ def _read(about: dict[str, Any], data: bytes, table: pa.Table) -> Branch:
         nodes = stream.read_all().combine_chunks()
     if (nodes.num_rows, table.num_rows) != (about["nodes"], about["filters"]):
         raise ValueError("it ends before all of its nodes or filters")
+    if not nodes.num_rows or not about["attributes"]:
+        raise ValueError("it has no nodes")
     columns = {name: values_of(nodes.column(name).combine_chunks()) for name in FIELDS}
     ids, texts, places = (table.column(name).combine_chunks() for name in ("id", "filter", "node"))
     attributes = tuple((name, kind) for name, kind in about["attributes"])
     return Branch(
         attributes, Listing.of(columns), Ids(ids), texts.to_pylist(),
-        np.array(values_of(places), np.int32),
+        np.array(values_of(places), np.int32), max(0, int(about["sampled"])),
     )  # fmt: skip
 
 

@@ -18,8 +18,15 @@ from wherecast.matching.betree.branch import Branch, BranchFigures, check_schema
 from wherecast.matching.betree.drawing import shape_of
 from wherecast.matching.betree.figures import figures_of
 from wherecast.matching.betree.kernels import REST
-from wherecast.matching.betree.layout import E_NODE, P_CHECKED, P_COUNT, P_SLOT, ROOT
-from wherecast.matching.betree.listing import FIELDS, Listing, list_nodes, make_nodes, place_entries
+from wherecast.matching.betree.layout import E_NODE, P_CHECKED, P_COUNT, P_SLOT, ROOT, State
+from wherecast.matching.betree.listing import (
+    FIELDS,
+    Listing,
+    add_counts,
+    list_nodes,
+    make_nodes,
+    place_entries,
+)
 from wherecast.matching.betree.outline import outline
 from wherecast.matching.betree.parameters import TreeParameters
 from wherecast.matching.betree.tree import BETree
@@ -110,7 +117,8 @@ class BETreeIndex(StoredIndex):
         nodes = self._tree.arrays.e
         places = np.array([rows.get(int(nodes[entry, E_NODE]), -1) for entry in entries], np.int32)
         ids, texts = [self._ids[e] for e in entries], [self._texts[e] for e in entries]
-        return Branch(attributes, numbered, Ids.of(ids), texts, places)
+        sampled = int(self._tree.arrays.state[State.SAMPLED])
+        return Branch(attributes, numbered, Ids.of(ids), texts, places, sampled)
 
     def graft(self, branch: Branch) -> None:
         """Adds the filters of a branch, with its nodes where the attribute has no branch here yet.
@@ -131,12 +139,24 @@ class BETreeIndex(StoredIndex):
             if table.rejected:
                 raise SnapshotError(f"a filter of the branch is none: {table.rejected[0][1]}")
             slots = self._slots(branch.attributes)
-            if any(self._tree.arrays.p[p, P_SLOT] == slots[0] for p in self._tree.branches()):
+            listing, sampled = self._resampled(branch.listing, branch.sampled)
+            known = [p for p in self._tree.branches() if self._tree.arrays.p[p, P_SLOT] == slots[0]]
+            if known:
                 self._take(ids, branch.texts, table)
-                return
-            place = self._checked(branch.listing, slots, branch.places)
-            self._take(ids, branch.texts, table, place)
-            self._tree.gather(slots[0])
+                add_counts(self._tree, known[0], listing)
+            else:
+                place = self._checked(listing, slots, branch.places)
+                self._take(ids, branch.texts, table, place)
+                self._tree.gather(slots[0])
+            self._tree.arrays.state[State.SAMPLED] = sampled
+
+    def _resampled(self, listing: Listing, sampled: int) -> tuple[Listing, int]:
+        """A listing as it would be had this tree sampled it, and what the tree then has sampled.
+
+        A tree that has sampled nothing yet takes over what was sampled elsewhere.
+        """
+        here = int(self._tree.arrays.state[State.SAMPLED]) or sampled
+        return listing.resampled(sampled, here), here
 
     def _slots(self, attributes: Any) -> list[int]:
         found = [attribute_of(self.schema, name, kind) for name, kind in attributes]
@@ -194,6 +214,7 @@ class BETreeIndex(StoredIndex):
         branch = self._taken(listing, rows, entries)
         arrays: Arrays = {f"layout.{n}": c for n, c in branch.listing.columns().items()}
         arrays["layout.places"] = branch.places
+        arrays["layout.sampled"] = np.array([branch.sampled])
         put_strings(arrays, "layout.names", [f"{kind} {name}" for name, kind in branch.attributes])
         return {"parameters": asdict(self.parameters)}, arrays
 
@@ -210,6 +231,8 @@ class BETreeIndex(StoredIndex):
         names = [
             name.split(" ", 1)[::-1] for name in get_strings(arrays, "layout.names").to_pylist()
         ]
+        sampled = int(arrays["layout.sampled"][0]) if "layout.sampled" in arrays else 0
+        listing, index._tree.arrays.state[State.SAMPLED] = index._resampled(listing, sampled)
         place = index._checked(listing, index._slots(names), np.array(arrays["layout.places"]))
         index._expect(ids.id_type)
         index._take(list(ids), texts.to_pylist(), read_filters(texts, schema), place)

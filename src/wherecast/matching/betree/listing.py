@@ -5,7 +5,7 @@ halved: they follow from the domains. So a listing cannot say what a tree cannot
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -81,6 +81,17 @@ class Listing:
 
     def __len__(self) -> int:
         return len(self.kind)
+
+    def resampled(self, sampled: int, here: int) -> "Listing":
+        """The listing for a tree that has sampled another number of publications.
+
+        Loss per publication stays what it was, but for less than one candidate in all.
+        """
+        ratio = here / sampled if sampled else 0.0
+        if ratio == 1.0:
+            return self
+        sums = np.cumsum(np.maximum(self.false, 0)) * ratio
+        return replace(self, false=np.diff(np.rint(sums).astype(np.int64), prepend=0))
 
     def columns(self) -> dict[str, npt.NDArray[Any]]:
         """The columns by name."""
@@ -191,6 +202,14 @@ def _note(tree: BETree, listing: Listing, row: int, c: int) -> None:
     while p >= 0:
         arrays.p[p, P_FALSE] += lost
         p = int(arrays.c[arrays.p[p, P_PARENT], C_PNODE])
+
+
+def add_counts(tree: BETree, p: int, listing: Listing) -> None:
+    """Adds to a p-node what was counted of another, whose listing this is."""
+    arrays, lost = tree.arrays, int(listing.false.sum())
+    arrays.c[arrays.p[p, P_ROOT], C_FALSE] += lost
+    arrays.p[p, P_FALSE] += lost
+    arrays.p[p, P_CHECKED] += listing.checked[0]
 
 
 def place_entries(tree: BETree, store: Store, entries: range, nodes: npt.NDArray[np.int32]) -> None:

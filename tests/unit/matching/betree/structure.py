@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
+from wherecast.matching.betree import kernels
 from wherecast.matching.betree.index import BETreeIndex
-from wherecast.matching.betree.layout import E_NODE, E_PLACE, State
+from wherecast.matching.betree.layout import C_FALSE, E_NODE, E_PLACE, P_FALSE, State
 from wherecast.matching.betree.outline import BucketView, PartView, buckets_of, outline
 from wherecast.matching.exact.items import I_NUMBER
 from wherecast.matching.exact.kernels import (
@@ -68,6 +69,7 @@ def check_structure(index: BETreeIndex) -> None:
         for part in view.parts:
             assert part.slot not in key, "an attribute twice on one path"
             check_part(part)
+            check_score(index, part)
     assert tree.state[State.WAITING] == 0
 
 
@@ -96,3 +98,16 @@ def check_part(part: PartView) -> None:
     assert part.count == sum(len(view.entries) for view in views) > 0
     assert part.equal == sum(view.equal for view in views)
     assert part.inside == sum(view.inside for view in views)
+
+
+def check_score(index: BETreeIndex, part: PartView) -> None:
+    """The score of a p-node, from what its c-nodes and the sample say."""
+    tree, limits = index._tree.arrays, index._tree.limits
+    lost = sum(int(tree.c[view.number, C_FALSE]) for view in buckets_of(part.root))
+    assert tree.p[part.number, P_FALSE] == lost >= 0, "candidates in vain from scratch"
+    gain = (1 - limits.beta) * part.equal + limits.beta * part.inside
+    loss = lost / max(1, int(tree.state[State.SAMPLED]))
+    wanted = (1 - limits.alpha) * gain - limits.alpha * loss
+    assert abs(float(kernels.score(tree, limits, part.number)) - wanted) < 1e-9 * max(
+        1, abs(wanted)
+    )

@@ -14,7 +14,10 @@ from wherecast import Schema
 from wherecast.columns import arrow_schema
 from wherecast.matching.betree.branch import Branch
 from wherecast.matching.betree.index import BETreeIndex
+from wherecast.matching.betree.layout import P_FALSE
 from wherecast.matching.betree.outline import outline
+from wherecast.matching.betree.parameters import TreeParameters
+from wherecast.matching.ids import Ids
 from wherecast.model import ConfigError, SnapshotError
 
 FILTERS = {
@@ -96,6 +99,67 @@ def test_candidates_are_counted_by_branch() -> None:
     branch = index.cut("s")
     index.graft(branch)
     assert {b.attribute: b.checked for b in index.branches()} == checked, "it goes with the branch"
+
+
+LOSSY = TreeParameters(leaf_max=3, leaf_min=1, alpha=0.5, sample=1)
+
+
+def lossy(filters: dict[str, str], publications: int) -> BETreeIndex:
+    """A tree that tried filters in vain."""
+    index = tree_of(filters, parameters=LOSSY)
+    index.match(batch_of([{"x": n % 16 + 0.5, "y": 0.5, "s": "no"} for n in range(publications)]))
+    return index
+
+
+def scores(index: BETreeIndex) -> dict[str, float]:
+    return {b.attribute: b.score for b in index.branches()}
+
+
+@pytest.mark.parametrize("before", [0, 7, 100], ids="sampled {} there".format)
+def test_loss_goes_with_a_branch(before: int) -> None:
+    index = lossy(FILTERS, 30)
+    wanted = scores(index)["x"]
+    figures = index.branches()[0]
+    other = lossy({f"t{n}": f"s = 'v{n}'" for n in range(8)}, before)
+    unchanged = scores(other)
+    other.graft(Branch.deserialise(index.cut("x").serialise()))
+    check_structure(other)
+    assert figures.score < tree_of(FILTERS, parameters=LOSSY).branches()[0].score
+    here = max(1, before or 30)
+    assert scores(other) == {"x": pytest.approx(wanted, abs=1 / here), **unchanged}
+
+
+def test_loss_is_in_a_file(tmp_path: Path) -> None:
+    index = lossy(FILTERS, 30)
+    index.save(tmp_path / "tree")
+    again, _ = BETreeIndex.load(tmp_path / "tree")
+    check_structure(again)
+    assert again.branches() == index.branches()
+
+
+def test_a_listing_of_nothing_sampled_has_no_loss() -> None:
+    listing = lossy(FILTERS, 30).cut("x").listing
+    assert listing.resampled(30, 30) is listing
+    assert listing.resampled(0, 0).false.sum() == 0
+    assert listing.resampled(30, 60).false.sum() == 2 * listing.false.sum()
+    assert (listing.resampled(30, 7).false >= 0).all()
+
+
+def test_counts_are_added_where_a_branch_is_merged() -> None:
+    index = lossy(FILTERS, 30)
+    [before] = [b for b in index.branches() if b.attribute == "x"]
+    gone = index.cut("x")
+    assert gone.listing.false.sum() > 0
+    index.add_all(
+        Ids.of([f"n{n}" for n in range(8)]), index.read([f"x < {n}" for n in range(8)]), None
+    )
+    [between] = [b for b in index.branches() if b.attribute == "x"]
+    index.graft(gone)
+    [after] = [b for b in index.branches() if b.attribute == "x"]
+    assert after.checked == before.checked + between.checked
+    [p] = [p for p in index._tree.branches() if index._name(p) == "x"]
+    assert index._tree.arrays.p[p, P_FALSE] == gone.listing.false.sum()
+    check_structure(index)
 
 
 def test_times_come_from_the_clock_of_the_caller() -> None:
@@ -223,6 +287,11 @@ def test_a_branch_that_ends_early_is_refused() -> None:
 
 def test_a_branch_without_some_of_its_nodes_is_refused() -> None:
     table = tree_of(FILTERS).cut("s").to_arrow()
+    about = b'{"format": 2, "attributes": [], "nodes": 8, "filters": 8, "sampled": 0}'
+    with pytest.raises(SnapshotError, match="it has no nodes"):
+        Branch.from_arrow(
+            table.replace_schema_metadata(table.schema.metadata | {b"wherecast.branch": about})
+        )
     nodes = table.schema.metadata[b"wherecast.nodes"]
     refused = 0
     for size in range(0, len(nodes) - 8, 8):
