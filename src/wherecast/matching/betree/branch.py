@@ -29,13 +29,15 @@ class BranchFigures:
     """A branch that is part of a tree.
 
     Attributes:
-        attribute: the name of the attribute that it partitions.
+        attribute, type: of the attribute that it partitions; in an open schema, one name may have
+            several types.
         subscriptions: how many filters it has.
         checked: how often one of them was tried on a publication.
         score: as insertion compares it.
     """
 
     attribute: str
+    type: str
     subscriptions: int
     checked: int
     score: float
@@ -67,6 +69,11 @@ class Branch:
     def attribute(self) -> str:
         """The name of the attribute that it partitions."""
         return self.attributes[0][0]
+
+    @property
+    def type(self) -> str:
+        """The type of that attribute."""
+        return self.attributes[0][1]
 
     def to_arrow(self) -> pa.Table:
         """The branch as a table of its filters; the nodes are in the metadata of its schema."""

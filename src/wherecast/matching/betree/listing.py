@@ -91,7 +91,8 @@ class Listing:
         if ratio == 1.0:
             return self
         sums = np.cumsum(np.maximum(self.false, 0)) * ratio
-        return replace(self, false=np.diff(np.rint(sums).astype(np.int64), prepend=0))
+        ends = np.rint(np.concatenate([[0.0], sums])).astype(np.int64)
+        return replace(self, false=ends[1:] - ends[:-1])
 
     def columns(self) -> dict[str, npt.NDArray[Any]]:
         """The columns by name."""

@@ -157,7 +157,7 @@ def test_counts_are_added_where_a_branch_is_merged() -> None:
     index.graft(gone)
     [after] = [b for b in index.branches() if b.attribute == "x"]
     assert after.checked == before.checked + between.checked
-    [p] = [p for p in index._tree.branches() if index._name(p) == "x"]
+    [p] = [p for p in index._tree.branches() if index._name(p)[0] == "x"]
     assert index._tree.arrays.p[p, P_FALSE] == gone.listing.false.sum()
     check_structure(index)
 
@@ -166,7 +166,10 @@ def test_times_come_from_the_clock_of_the_caller() -> None:
     index = tree_of(FILTERS)
     ticks = count()
     matches, times = index.time_branches(batch_of(), lambda: next(ticks))
-    assert times == {"": 1, **dict.fromkeys((b.attribute for b in index.branches()), 1)}
+    assert times == {
+        ("", ""): 1,
+        **dict.fromkeys(((b.attribute, b.type) for b in index.branches()), 1),
+    }
     assert matches.to_pylist() == found(index)
 
 
@@ -205,6 +208,23 @@ def test_an_empty_tree_takes_ids_of_any_type(tmp_path: Path) -> None:
 def test_an_unknown_branch() -> None:
     with pytest.raises(KeyError, match="nothing"):
         tree_of(FILTERS).cut("nothing")
+
+
+def test_branches_of_one_name_and_two_types() -> None:
+    filters = {n: f"x > {n}" for n in range(6)} | {10 + n: f"x = 'v{n}'" for n in range(4)}
+    index = tree_of(filters, replace(Schema.from_dict({"y": "int"}), open=True))
+    names = [(b.attribute, b.type, b.subscriptions) for b in index.branches()]
+    assert names == [("x", "float", 6), ("x", "string", 4)]
+    batch = pa.RecordBatch.from_pylist([{"x": 3.5}])
+    ticks = count()
+    _, times = index.time_branches(batch, lambda: next(ticks))
+    assert times == {("", ""): 1, ("x", "float"): 1, ("x", "string"): 1}
+    with pytest.raises(ConfigError, match="x is branched as float and as string; say which"):
+        index.cut("x")
+    with pytest.raises(KeyError, match="x as int"):
+        index.cut("x", "int")
+    assert set(index.cut("x", "string").ids) == {10, 11, 12, 13}
+    assert set(index.cut("x").ids) == set(range(6))
 
 
 def test_a_branch_of_another_schema_is_refused() -> None:
