@@ -220,8 +220,10 @@ class Index:
 
     def explain_plan(self) -> str:
         """How the index is laid out, in lines of text."""
-        if isinstance(self._engine, ColumnarIndex):
-            return self._engine.explain_plan()
+        explain = getattr(self._engine, "explain_plan", None)
+        if explain is not None:
+            plan: str = explain()
+            return plan
         return f"{len(self):,} filters, each evaluated on every publication"
 
     def save(self, path: str | Path) -> str:
@@ -233,7 +235,8 @@ class Index:
         """
         save = getattr(self._engine, "save", None)
         if save is None:
-            raise ConfigError(f"an index of kind {self.kind} cannot be saved; columnar can")
+            others = "columnar, betree and forest can"
+            raise ConfigError(f"an index of kind {self.kind} cannot be saved; {others}")
         content: str = save(Path(path))
         return content
 

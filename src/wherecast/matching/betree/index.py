@@ -256,6 +256,19 @@ class BETreeIndex(StoredIndex):
         check_size(len(self._tree.nodes()))
         return shape_of(outline(self._tree.arrays), self._store.slots, self._ids)
 
+    def _plan(self) -> list[str]:
+        figures = figures_of(self._tree, self._store, len(self._numbers))
+        never, branches = figures["never_matching"], self.branches()
+        rest = len(self._numbers) - never - sum(b.subscriptions for b in branches)
+        nodes = f"{figures['p_nodes']:,} p-nodes, {figures['c_nodes']:,} c-nodes"
+        filters = f"{len(self._numbers):,} filters in a BE-Tree, {never:,} of them never matching"
+        return [
+            f"{filters}: {nodes}, {figures['depth']} p-nodes deep",
+            "a publication is tried on the filters of the buckets that its values are in",
+            *(f"{b.attribute} ({b.type}): {b.subscriptions:,} filters" for b in branches),
+            f"in no branch: {rest:,} filters",
+        ]
+
     def stats(self) -> dict[str, Any]:
         """Figures about the tree, and what matching has cost so far."""
         with self._lock:

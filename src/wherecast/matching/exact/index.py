@@ -91,6 +91,10 @@ class StoredIndex(ABC):
     def _shape(self) -> Shape:
         """The picture of the index; raises `ConfigError` where it is too large."""
 
+    @abstractmethod
+    def _plan(self) -> list[str]:
+        """How the index is searched, in lines of text."""
+
     def __len__(self) -> int:
         with self._lock:
             return len(self._numbers) + len(self._waiting)
@@ -250,6 +254,15 @@ class StoredIndex(ABC):
         with self._lock:
             self._settle()
             return svg_of(self._shape())
+
+    def explain_plan(self) -> str:
+        """How the index is laid out, in lines of text."""
+        with self._lock:
+            self._settle()
+            done = self._costs["publications"]
+            tried = self._costs["checked"] / max(1, done)
+            cost = f"{done:,} publications matched so far, each tried on {tried:,.1f} filters"
+            return "\n".join([*self._plan(), cost])
 
     def _cost_figures(self) -> dict[str, Any]:
         """What matching has cost so far."""

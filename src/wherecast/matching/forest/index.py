@@ -122,6 +122,16 @@ class ForestIndex(StoredIndex):
         check_size(len(self._forest.nodes()))
         return shape_of(self._forest, self._ids, self._texts)
 
+    def _plan(self) -> list[str]:
+        figures = figures_of(self._forest, self._store, len(self._numbers))
+        filters = f"{len(self._numbers):,} filters in a covering forest"
+        never = f"{figures['never_matching']:,} of them never matching"
+        nodes = f"{figures['nodes']:,} nodes, {figures['roots']:,} roots"
+        return [
+            f"{filters}, {never}: {nodes}, {figures['depth']} deep",
+            "a publication is tried on the roots, and on what is below a filter that matches",
+        ]
+
     def stats(self) -> dict[str, Any]:
         """Figures about the forest, and what matching has cost so far."""
         with self._lock:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from wherecast import Index, Schema
 from wherecast.language import PredicateTable
 from wherecast.matching.betree.index import BETreeIndex
+from wherecast.matching.betree.parameters import TreeParameters
 from wherecast.matching.exact import index as module
 from wherecast.matching.exact.index import StoredIndex
 from wherecast.matching.forest.index import ForestIndex
@@ -142,3 +144,32 @@ def test_an_id_is_looked_up_without_a_look_at_all_that_wait(kind: str) -> None:
     index.remove(2)
     assert 2 not in index
     assert len(index) == 2
+
+
+def test_a_plan_says_how_a_tree_is_searched() -> None:
+    index = Index(SCHEMA, "betree", TreeParameters(leaf_max=2, leaf_min=1))
+    index.add_all({n: f"a > {n}" for n in range(6)} | {6: "TRUE", 7: "a > 1 AND a < 1"})
+    index.match([{"a": 9}, {"s": "x"}])
+    tried = index.stats()["per_publication"]["candidates"]
+    lines = index.explain_plan().splitlines()
+    assert lines[0].startswith("8 filters in a BE-Tree, 1 of them never matching: 1 p-nodes, ")
+    assert lines[1:] == [
+        "a publication is tried on the filters of the buckets that its values are in",
+        "a (int): 6 filters",
+        "in no branch: 1 filters",
+        f"2 publications matched so far, each tried on {tried:,.1f} filters",
+    ]
+    forest = Index(SCHEMA, "forest")
+    forest.add_all({n: f"a > {n}" for n in range(6)} | {6: "s = 'x'"})
+    assert forest.explain_plan().splitlines() == [
+        "7 filters in a covering forest, 0 of them never matching: 7 nodes, 2 roots, 6 deep",
+        "a publication is tried on the roots, and on what is below a filter that matches",
+        "0 publications matched so far, each tried on 0.0 filters",
+    ]
+    scan = Index(SCHEMA, "scan")
+    assert scan.explain_plan() == "0 filters, each evaluated on every publication"
+
+
+def test_what_cannot_be_saved_says_what_can(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="scan cannot be saved; columnar, betree and forest can"):
+        Index(SCHEMA, "scan").save(tmp_path / "no")
