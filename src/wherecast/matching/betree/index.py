@@ -16,7 +16,7 @@ from wherecast.language import read_filters
 from wherecast.matching.betree import kernels
 from wherecast.matching.betree.branch import Branch, BranchFigures, check_schema, named
 from wherecast.matching.betree.drawing import shape_of
-from wherecast.matching.betree.figures import figures_of
+from wherecast.matching.betree.figures import depth_of, figures_of
 from wherecast.matching.betree.kernels import REST
 from wherecast.matching.betree.layout import E_NODE, P_CHECKED, P_COUNT, P_SLOT, ROOT, State
 from wherecast.matching.betree.listing import (
@@ -253,7 +253,9 @@ class BETreeIndex(StoredIndex):
     # --- what can be read
 
     def _shape(self) -> Shape:
-        check_size(len(self._tree.nodes()))
+        nodes = self._tree.nodes().tolist()
+        check_size(len(nodes))
+        check_size(len(nodes), max(depth_of(self._tree, node) for node in nodes))
         return shape_of(outline(self._tree.arrays), self._store.slots, self._ids)
 
     def _plan(self) -> list[str]:

@@ -1,12 +1,12 @@
 """Pictures of small trees: DOT for Graphviz, and SVG without any further program."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html import escape
 
 from wherecast.model import ConfigError
 
 SHAPES_MAX = 500
+LEVELS_MAX = 100
 _CHAR, _LINE, _PAD, _GAP, _LEVEL = 6.6, 15.0, 7.0, 14.0, 34.0
 _FILLS = {"c": "#e8eef7", "p": "#f7efd9", "n": "#e6f2e8"}
 
@@ -28,11 +28,21 @@ class Shape:
 
 @dataclass(slots=True)
 class _Placed:
+    """A shape with its place.
+
+    Attributes:
+        left, top: of the shape; left within its part first, which is all below it too.
+        part: where its part begins, within that of the shape above first.
+        part_width: of its part.
+    """
+
     shape: Shape
     width: float
     height: float
     left: float = 0.0
     top: float = 0.0
+    part: float = 0.0
+    part_width: float = 0.0
     below: "list[_Placed]" = field(default_factory=list)
 
     @property
@@ -59,10 +69,8 @@ def dot_of(shape: Shape) -> str:
 
 def svg_of(shape: Shape) -> str:
     """The picture as SVG, the root at the top."""
-    root = _sized(shape)
-    width = _spread(root, 0.0)
-    _level(root, 0.0)
-    placed = list(_each(root))
+    placed = _placed(shape)
+    width = placed[0].part_width
     height = max(one.top + one.height for one in placed)
     size = f'width="{width + 2 * _PAD:.0f}" height="{height + 2 * _PAD:.0f}"'
     parts = [
@@ -88,49 +96,55 @@ def svg_of(shape: Shape) -> str:
     return "\n".join([*parts, "</g>", "</svg>", ""])
 
 
-def check_size(nodes: int) -> None:
-    """Raises where a tree is too large to be drawn."""
+def check_size(nodes: int, levels: int = 0) -> None:
+    """Raises where a tree is too large to be drawn, or too deep."""
     if nodes > SHAPES_MAX:
         raise ConfigError(f"a tree of {nodes:,} nodes is not drawn; at most {SHAPES_MAX} are")
+    if levels > LEVELS_MAX:
+        raise ConfigError(f"a tree of {levels:,} levels is not drawn; at most {LEVELS_MAX} are")
+
+
+def _placed(shape: Shape) -> list[_Placed]:
+    """A shape and all below it with their places, each after the one above it.
+
+    Without recursion: a chain of shapes may be longer than Python's stack.
+    """
+    placed: list[_Placed] = []
+    waiting = [_sized(shape)]
+    while waiting:
+        one = waiting.pop()
+        one.below = [_sized(below) for below in one.shape.below]
+        placed.append(one)
+        waiting += reversed(one.below)
+    for one in reversed(placed):
+        _spread(one)
+    for one in placed:
+        one.left += one.part
+        for below in one.below:
+            below.part += one.part
+            below.top = one.top + one.height + _LEVEL
+    return placed
 
 
 def _sized(shape: Shape) -> _Placed:
     width = 2 * _PAD + _CHAR * max((len(line) for line in shape.lines), default=1)
     width += 2 * _PAD if shape.kind == "p" else 0.0
     height = 2 * _PAD + _LINE * len(shape.lines)
-    return _Placed(shape, width, height, below=[_sized(one) for one in shape.below])
+    return _Placed(shape, width, height)
 
 
-def _spread(one: _Placed, left: float) -> float:
-    """Puts a node above the middle of what is below it; returns where its part ends."""
-    if not one.below:
-        one.left = left
-        return left + one.width
-    end = left
+def _spread(one: _Placed) -> None:
+    """Puts the parts below a node side by side, and the node above the middle of them."""
+    end = 0.0
     for below in one.below:
-        end = _spread(below, end if end == left else end + _GAP)
-    one.left = (one.below[0].middle + one.below[-1].middle) / 2 - one.width / 2
-    if one.left < left:
-        _shift(one, left - one.left)
-    return max(end, one.left + one.width, *(_right(below) for below in one.below))
-
-
-def _right(one: _Placed) -> float:
-    return max([one.left + one.width, *(_right(below) for below in one.below)])
-
-
-def _shift(one: _Placed, by: float) -> None:
-    for each in _each(one):
-        each.left += by
-
-
-def _level(one: _Placed, top: float) -> None:
-    one.top = top
-    for below in one.below:
-        _level(below, top + one.height + _LEVEL)
-
-
-def _each(one: _Placed) -> Iterator[_Placed]:
-    yield one
-    for below in one.below:
-        yield from _each(below)
+        below.part = end + _GAP if end else 0.0
+        end = below.part + below.part_width
+    if one.below:
+        first, last = one.below[0], one.below[-1]
+        one.left = (first.part + first.middle + last.part + last.middle) / 2 - one.width / 2
+    if one.left < 0:
+        for below in one.below:
+            below.part -= one.left
+        end -= one.left
+        one.left = 0.0
+    one.part_width = max(end, one.left + one.width)

@@ -8,12 +8,17 @@ from wherecast.matching.forest.tree import CoveringForest
 from wherecast.matching.matches import Id
 
 
-def shape_of(
-    forest: CoveringForest, ids: Sequence[Id], texts: Sequence[str], node: int = TOP
-) -> Shape:
-    """The shape of a node and all below it."""
-    below = tuple(shape_of(forest, ids, texts, child) for child in sorted(forest.children(node)))
-    if node == TOP:
-        return Shape("p", ("all",), below)
-    entries = sorted(forest.entries(node))
-    return Shape("n", (", ".join(str(ids[entry]) for entry in entries), texts[entries[0]]), below)
+def shape_of(forest: CoveringForest, ids: Sequence[Id], texts: Sequence[str]) -> Shape:
+    """The shape of all roots and all below them, however deep that is."""
+    nodes = [TOP]
+    for node in nodes:
+        nodes += sorted(forest.children(node))
+    made: dict[int, Shape] = {}
+    for node in reversed(nodes):
+        below = tuple(made[child] for child in sorted(forest.children(node)))
+        made[node] = Shape("p", ("all",), below)
+        if node != TOP:
+            entries = sorted(forest.entries(node))
+            names = ", ".join(str(ids[entry]) for entry in entries)
+            made[node] = Shape("n", (names, texts[entries[0]]), below)
+    return made[TOP]

@@ -4,7 +4,7 @@ import pytest
 
 from tests.unit.matching.betree.structure import check_structure
 from tests.unit.matching.betree.trees import PLANE, SMALL, squares, tree_of
-from wherecast import ConfigError, Index
+from wherecast import ConfigError, Index, Schema
 from wherecast.matching.betree.layout import C_FALSE, P_FALSE, State
 from wherecast.matching.betree.outline import buckets_of, outline
 from wherecast.matching.betree.parameters import TreeParameters
@@ -90,3 +90,12 @@ def test_loss_is_sampled_and_lowers_a_score() -> None:
     remaining = tree._tree.arrays  # type: ignore[attr-defined]
     below = remaining.c[tree._tree.nodes()[1:], C_FALSE].sum()  # type: ignore[attr-defined]
     assert sum(remaining.p[p, P_FALSE] for p in tree._tree.branches()) == below  # type: ignore[attr-defined]
+
+
+def test_a_tree_of_many_levels_is_not_drawn() -> None:
+    names = [f"a{n}" for n in range(120)]
+    schema = Schema.from_dict(dict.fromkeys(names, "bool"))
+    index = Index(schema, "betree", TreeParameters(leaf_max=1, leaf_min=1))
+    index.add_all(dict.fromkeys("xy", " AND ".join(f"{name} = TRUE" for name in names)))
+    with pytest.raises(ConfigError, match="120 levels is not drawn"):
+        index.to_svg()

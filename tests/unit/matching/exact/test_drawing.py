@@ -6,7 +6,7 @@ from itertools import combinations
 
 import pytest
 
-from wherecast.matching.exact.drawing import Shape, check_size, dot_of, svg_of
+from wherecast.matching.exact.drawing import SHAPES_MAX, Shape, check_size, dot_of, svg_of
 from wherecast.model import ConfigError
 
 TREE = Shape(
@@ -48,6 +48,16 @@ def test_svg_is_well_formed_and_nothing_overlaps() -> None:
     assert len(re.findall("<path", text)) == 6
 
 
+def test_a_deep_tree_is_drawn() -> None:
+    chain = Shape("n", ("last",))
+    for number in range(SHAPES_MAX - 1):
+        chain = Shape("n", (str(number),), (chain,))
+    assert svg_of(chain).count("<rect") == dot_of(chain).count("[label=") == SHAPES_MAX
+
+
 def test_a_large_tree_is_not_drawn() -> None:
     with pytest.raises(ConfigError, match="1,000 nodes is not drawn; at most 500"):
         check_size(1_000)
+    check_size(500, 100)
+    with pytest.raises(ConfigError, match="101 levels is not drawn; at most 100"):
+        check_size(500, 101)

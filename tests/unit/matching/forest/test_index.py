@@ -6,6 +6,7 @@ import pytest
 
 from tests.unit.matching.forest.structure import check_forest, check_roots
 from wherecast import Filter, Index, Schema
+from wherecast.matching.exact.drawing import SHAPES_MAX
 from wherecast.matching.forest.index import ForestIndex
 from wherecast.matching.ids import Ids
 
@@ -182,3 +183,9 @@ def test_pictures_show_every_filter() -> None:
         for id in ("wide", "narrow", "like"):
             assert id in picture
     assert "s LIKE '&lt;%'" in index.to_svg() or "&#x27;&lt;%" in index.to_svg()
+
+
+def test_a_chain_of_filters_is_drawn() -> None:
+    index = Index(Schema.from_dict({"a": "int"}), "forest")
+    index.add_all({n: f"a >= {n}" for n in range(SHAPES_MAX)})
+    assert index.to_svg().count("<rect") == SHAPES_MAX + 1
