@@ -31,9 +31,9 @@ class Domain:
 
     def number(self, key: int) -> float | None:
         """The number of a key, or None where it is an open end."""
-        if self.real:
-            return float(value_of("float", key)) if abs(key) < _INFINITY_KEY else None
-        return None if key in (self.least, self.most) else float(key)
+        if key in (self.least, self.most) or (self.real and abs(key) >= _INFINITY_KEY):
+            return None
+        return float(value_of("float", key)) if self.real else float(key)
 
 
 @dataclass(eq=False)

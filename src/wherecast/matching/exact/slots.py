@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from wherecast.language.covering import domain
+from wherecast.language.covering import domain, inwards
 from wherecast.language.keys import value_of
 from wherecast.model import Attribute
 
@@ -141,8 +141,21 @@ def _row(attribute: Attribute) -> tuple[int, int, float, float, int, float]:
         return STRANGE, _HASHES - 1, 0.0, float(_HASHES - 1), WHOLE, 0.0
     if attribute.type in ("bool", "any"):
         return 0, 1, 0.0, 1.0, WHOLE, 0.0
-    least, most = domain(attribute)
+    least, most = _steps_inside(attribute, *domain(attribute))
     first = nan if attribute.min is None else float(value_of(attribute.type, least))
     last = nan if attribute.max is None else float(value_of(attribute.type, most))
     step = 0.0 if attribute.step is None else float(attribute.step)
     return least, most, first, last, REAL if attribute.type == "float" else WHOLE, step
+
+
+def _steps_inside(attribute: Attribute, least: int, most: int) -> tuple[int, int]:
+    """The keys of the least and the greatest whole step, where steps are declared.
+
+    So an open end of a filter, moved inwards to a step, is an end of the domain.
+    """
+    if attribute.grid is None:
+        return least, most
+    ends = inwards(attribute, least, 1), inwards(attribute, most, -1)
+    assert isinstance(ends[0], int)
+    assert isinstance(ends[1], int)
+    return ends[0], ends[1]

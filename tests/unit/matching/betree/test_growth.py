@@ -1,5 +1,7 @@
 """How a tree grows and shrinks, step by step, on cases that can be followed by hand."""
 
+from typing import Any
+
 import pytest
 
 from tests.unit.matching.betree.structure import check_structure
@@ -156,3 +158,24 @@ def test_the_narrowest_side_is_looked_at_first_where_all_have_been_tested(
     tree, names = index._tree.arrays, [a.name for a in index._store.slots.attributes]
     probes = tree.i[tree.e[:20, E_PLACE], I_PROBE].tolist()
     assert {names[probe >> 1] for probe in probes} == {narrow}
+
+
+STEPPED: dict[str, Any] = {
+    "int": {"type": "int", "step": 5},
+    "int from 0 on": {"type": "int", "min": 0, "step": 5},
+    "decimal": {"type": "decimal", "scale": 2, "step": "0.05"},
+    "float": {"type": "float", "step": 0.5},
+    "float from 0 on": {"type": "float", "min": 0, "step": 0.5},
+    "plain int": "int",
+    "plain float": "float",
+}
+
+
+@pytest.mark.parametrize("name", STEPPED)
+def test_an_open_end_is_no_bound_that_is_learned(name: str) -> None:
+    """Some filters with one end leave the others to be spread."""
+    filters = {n: f"x {'<=>=='[n % 5]} {100 + 5 * (n * 37 % 64)}" for n in range(20)}
+    filters |= {n: f"x = {100 + 5 * (n * 37 % 64)}" for n in range(20, 64)}
+    index = tree_of(filters, Schema.from_dict({"x": STEPPED[name]}), TreeParameters(4, 1))
+    check_structure(index)
+    assert index.stats()["largest_l_node"] <= 8

@@ -37,14 +37,11 @@ def _ends(tree, rows, domains, c, slot):
         if place < 0:
             continue
         for key in (rows.b[place, B_LOW], rows.b[place, B_HIGH]):
-            if real:
-                if key <= -_INF_KEY or key >= _INF_KEY:
-                    continue
-                value = value_of(tree, key)
-            else:
-                if key == domains.least[slot] or key == domains.most[slot]:
-                    continue
-                value = np.float64(key)
+            if key == domains.least[slot] or key == domains.most[slot]:
+                continue
+            if real and (key <= -_INF_KEY or key >= _INF_KEY):
+                continue
+            value = value_of(tree, key) if real else np.float64(key)
             low, high = min(low, value), max(high, value)
     return low, high
 
