@@ -102,9 +102,11 @@ class Leaves:
             verdicts[away] = distances_hold(
                 self.distances, columns, publications[away], -1 - numbers[away]
             )
-        for number in np.unique(numbers[numbers >= 0]).tolist():
-            mine = np.flatnonzero(numbers == number)
-            verdicts[mine] = _holds(self._leaves[number], slots, columns, publications[mine])
+        order = np.argsort(numbers, kind="stable")[len(away) :]  # tests of one leaf side by side
+        firsts = np.flatnonzero(np.diff(numbers[order], prepend=-1))
+        for mine in np.split(order, firsts[1:]) if len(order) else ():
+            leaf = self._leaves[numbers[mine[0]]]
+            verdicts[mine] = _holds(leaf, slots, columns, publications[mine])
         return verdicts
 
 

@@ -13,6 +13,7 @@ from wherecast.matching.exact.store import Store
 Ints = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.int32]
 _ROOM = 1 << 16
+_EXTRA_MAX = 1 << 22  # candidates with leaves that wait for a decision, where one row has no more
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,6 +69,7 @@ class Search:
         self._extra = Extra(
             np.empty((room, 2), np.int64), np.empty((room, 2), np.int64), np.zeros(2, np.int64)
         )
+        self._more: list[Ints] = []  # what leaves decided, in order: row times count, plus entry
 
     def run(self) -> Found:
         """What the batch finds."""
@@ -83,8 +85,9 @@ class Search:
         ends, entries = self._ends, self._out[:total]
         if total < len(self._out) // 2:
             entries = entries.copy()  # and the rest is not held
-        if self._extra.used[0]:
-            ends, entries = self._with_extra(entries)
+        self._decide()
+        if self._more:
+            ends, entries = self._with_more(entries)
         return Found(ends, entries, int(counts[CHECKED]), int(counts[VISITED]))
 
     def _confirm(self, keys: Keys, first: int, at: int, end: int) -> None:
@@ -101,8 +104,7 @@ class Search:
             if used + int(np.diff(candidates.ends[at : at + 2])[0]) > len(self._out):
                 self._out = self._larger(used, first + at)
             if int(self._extra.used.max()) + store.leaf_rows > len(self._extra.groups):
-                groups, tests = (np.concatenate([a, np.empty_like(a)]) for a in self._extra[:2])
-                self._extra = Extra(groups, tests, self._extra.used)
+                self._make_room()
 
     def _larger(self, used: int, rows: int) -> Numbers:
         """The matches so far, with room for as many as the rows so far make expect."""
@@ -111,17 +113,32 @@ class Search:
         larger[:used] = self._out[:used]
         return larger
 
-    def _with_extra(self, entries: Numbers) -> tuple[Ints, Numbers]:
-        """The matches with those candidates whose leaves hold, each filter once per publication."""
-        store, rows, used = self._store, self._batch.rows, self._extra.used
+    def _make_room(self) -> None:
+        """Room for more candidates with leaves: longer arrays, or those so far are decided."""
+        if len(self._extra.groups) >= _EXTRA_MAX:
+            self._decide()
+            return
+        groups, tests = (np.concatenate([a, np.empty_like(a)]) for a in self._extra[:2])
+        self._extra = Extra(groups, tests, self._extra.used)
+
+    def _decide(self) -> None:
+        """Decides the candidates with leaves so far; each filter counts once per publication."""
+        store, used = self._store, self._extra.used
+        if not used[0]:
+            return
         groups, tests = self._extra.groups[: used[0]], self._extra.tests[: used[1]]
-        publications = groups[tests[:, 0], 0]
         holds = np.ones(len(groups), bool)
-        columns = self._batch.columns
-        verdicts = store.leaves.decide(store.slots, columns, publications, tests[:, 1])
+        verdicts = store.leaves.decide(
+            store.slots, self._batch.columns, groups[tests[:, 0], 0], tests[:, 1]
+        )
         holds[tests[~verdicts, 0]] = False
-        pairs = np.unique(groups[holds, 0] * store.count + groups[holds, 1])
-        more, others = np.divmod(pairs, store.count)
+        self._more.append(np.unique(groups[holds, 0] * store.count + groups[holds, 1]))
+        used[:] = 0
+
+    def _with_more(self, entries: Numbers) -> tuple[Ints, Numbers]:
+        """The matches with those that leaves decided."""
+        rows = self._batch.rows
+        more, others = np.divmod(np.concatenate(self._more), self._store.count)
         owners = np.concatenate([np.repeat(np.arange(rows), np.diff(self._ends)), more])
         both = np.concatenate([entries, others.astype(np.int32)])
         order = np.argsort(owners, kind="stable")
