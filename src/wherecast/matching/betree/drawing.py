@@ -7,6 +7,8 @@ from wherecast.matching.betree.outline import BucketView, PartView
 from wherecast.matching.exact.drawing import Shape
 from wherecast.matching.exact.slots import Slots
 from wherecast.matching.matches import Id
+from wherecast.model.times import format_time
+from wherecast.model.values import shown
 
 _IDS_MAX = 6  # shown of one l-node
 
@@ -33,8 +35,8 @@ def _part(part: PartView, slots: Slots, ids: Sequence[Id]) -> Shape:
 
 
 def _listed(ids: Sequence[Id]) -> str:
-    shown = ", ".join(str(id) for id in ids[:_IDS_MAX])
-    return shown + (f", … {len(ids)}" if len(ids) > _IDS_MAX else "") if ids else "–"
+    first = ", ".join(str(id) for id in ids[:_IDS_MAX])
+    return first + (f", … {len(ids)}" if len(ids) > _IDS_MAX else "") if ids else "–"
 
 
 def _span(view: BucketView, slots: Slots, slot: int) -> str:
@@ -47,10 +49,12 @@ def _end(slots: Slots, slot: int, key: int) -> str:
     if attribute.values is not None:
         return attribute.values[key]
     if attribute.type == "string":
-        return f"#{key >> 46:04x}"
+        return f"#{max(0, key) >> 46:04x}"
     if key == domains.least[slot] and domains.first[slot] != domains.first[slot]:
         return "-∞"
     if key == domains.most[slot] and domains.last[slot] != domains.last[slot]:
         return "∞"
+    if attribute.type == "timestamp":
+        return format_time(key)
     value = value_of(attribute.type, key)
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{value:g}" if isinstance(value, float) else shown(attribute, value)
