@@ -84,6 +84,10 @@ def test_published_figures_stand_beside_measured_ones() -> None:
     assert ("forest / betree", 5_000, "≈ 5", 5.0) in found
     assert ("forest / betree", 10_000, "≈ 10", 10.0) in found
     assert all(row["differs"] for row in compared(rows))
+    machines = {row["figure"]: row["differs"] for row in compared(rows) if "/pub" in row["what"]}
+    assert "with queueing" in machines["elastic BE-Tree, 7.2"]
+    assert "without queueing" in machines["CUPUS, 25"]
+    assert "Java" not in machines["CUPUS, 25"]
     assert list(compared([])) == []
 
 

@@ -10,7 +10,10 @@ from wherecast.model import ConfigError
 
 @dataclass(frozen=True, slots=True)
 class TreeParameters:
-    """How a BE-Tree grows and shrinks. The defaults are measured, see the page on the trees.
+    """How a BE-Tree grows and shrinks.
+
+    The default of `leaf_max`, with a quarter of it as `leaf_min`, was chosen by measuring: see the
+    page on the trees. The others were not measured.
 
     Attributes:
         leaf_max: filters of an l-node before it is clustered or partitioned.

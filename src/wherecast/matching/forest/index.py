@@ -39,7 +39,11 @@ class ForestIndex(StoredIndex):
         self._filters: dict[int, Filter] = {}  # by entry, those that are more than boxes
 
     def covering_set(self) -> list[Id]:
-        """The ids of the filters that no other one covers, in order; equal ones are all there."""
+        """The ids of the filters that no other one covers, in order.
+
+        Filters that say the same in the same form are all there. Of filters that cover each other
+        but differ in form, such as `a IN (6, 7)` and `a BETWEEN 6 AND 7` of an int, one is.
+        """
         with self._lock:
             self._settle()
             return self._ids_of(self._forest.children(TOP))

@@ -1,7 +1,7 @@
 """What the arrays of a covering forest mean.
 
-*Nodes.* Filters that are equal share one; they are a list, linked by E_NEXT. Node 0 is above all
-roots and has no filter. The children of a node are a stretch of items.
+*Nodes.* Filters that are equal in form share one; they are a list, linked by E_NEXT. Node 0 is
+above all roots and has no filter. The children of a node are a stretch of items.
 
 *Items.* The children of nodes, see `wherecast.matching.exact.items`.
 

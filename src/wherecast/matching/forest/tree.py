@@ -1,7 +1,8 @@
 """A covering forest of the filters of a store: the kernels with the room that they need.
 
-Invariants: a filter is in one node, with all that are equal to it; a node covers its children; of
-two children of one node, or two roots, none covers the other. So the roots are the covering set.
+Invariants: a filter is in one node, with all that say the same in the same form; a node covers its
+children; of two children of one node, or two roots, none covers the other. So the roots are the
+covering set. Filters that are equal but differ in form cover each other: one is above the other.
 
 Not safe to change from one thread while another uses it.
 

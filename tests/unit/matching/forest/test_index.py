@@ -189,3 +189,13 @@ def test_a_chain_of_filters_is_drawn() -> None:
     index = Index(Schema.from_dict({"a": "int"}), "forest")
     index.add_all({n: f"a >= {n}" for n in range(SHAPES_MAX)})
     assert index.to_svg().count("<rect") == SHAPES_MAX + 1
+
+
+def test_equal_filters_of_two_forms_cover_each_other() -> None:
+    index = forest_of({"in": "a IN (6, 7, 8)", "between": "a BETWEEN 6 AND 8", "x": "a = 7"})
+    assert len(index.covering_set()) == 1
+    check_roots(index)
+    assert index.stats()["nodes"] == 3
+    same = forest_of({"one": "a IN (6, 8)", "two": "a IN (8, 6)", "three": "a = 8 OR a = 6"})
+    assert same.covering_set() == ["one", "two"]
+    assert same.parent("three") == ["one", "two"]
