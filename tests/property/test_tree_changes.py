@@ -7,6 +7,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -21,16 +23,18 @@ from tests.property.strategies import (
     make_template,
 )
 from tests.property.test_indexes import inside, table_of
-from tests.unit.matching.betree.structure import check_structure
-from tests.unit.matching.forest.structure import check_forest
+from tests.unit.matching.betree.structure import check_structure, expected_loss
+from tests.unit.matching.forest.structure import check_forest, check_siblings
 from wherecast import Index
 from wherecast.matching.betree.branch import Branch
 from wherecast.matching.betree.index import BETreeIndex
+from wherecast.matching.betree.layout import C_FALSE, P_FALSE, State
 from wherecast.matching.betree.parameters import TreeParameters
 from wherecast.matching.forest.index import ForestIndex
 from wherecast.matching.matches import Id
 
 MANY = 60  # ids
+FREE = "free"  # an attribute that no schema declares
 
 
 class TreeChanges(RuleBasedStateMachine):
@@ -41,7 +45,7 @@ class TreeChanges(RuleBasedStateMachine):
     @initialize(rng=RANDOMS)
     def start(self, rng: Random) -> None:
         self.rng = rng
-        self.schema = replace(make_schema(rng, domains=rng.random() < 0.5), open=rng.random() < 0.2)
+        self.schema = replace(make_schema(rng, domains=rng.random() < 0.5), open=rng.random() < 0.4)
         makes = [make_conjunction, make_template]
         self.templates = [rng.choice(makes)(rng, self.schema) for _ in range(12)]
         self.name: Any = rng.choice([int, "s{}".format])
@@ -50,13 +54,16 @@ class TreeChanges(RuleBasedStateMachine):
         self.branches: list[tuple[Any, dict[Id, str]]] = []
         self.saved: list[tuple[Path, dict[Id, str], str]] = []
         self.folder = Path(tempfile.mkdtemp(prefix="wherecast-"))
+        self.unlooked = 0  # steps after which nothing makes the index settle
+        self.add_all(rng.choice([0, 20, 60]))
 
     def new(self) -> Index:
         if self.kind == "forest":
             return Index(self.schema, "forest")
-        leaf_max = self.rng.choice([1, 2, 4, 16])
-        alpha = self.rng.choice([0.0, 0.5])
-        parameters = TreeParameters(leaf_max, self.rng.randint(1, leaf_max), alpha=alpha, sample=2)
+        leaf_max, sample = self.rng.choice([1, 2, 4, 16]), self.rng.choice([1, 3])
+        alpha = self.rng.choice([0.0, 0.5, 1.0])
+        leaf_min = self.rng.randint(1, leaf_max)
+        parameters = TreeParameters(leaf_max, leaf_min, alpha=alpha, sample=sample)
         return Index(self.schema, "betree", parameters)
 
     def teardown(self) -> None:
@@ -64,6 +71,9 @@ class TreeChanges(RuleBasedStateMachine):
             shutil.rmtree(self.folder)
 
     def text(self) -> str:
+        if self.schema.open and self.rng.random() < 0.4:  # one name, two types
+            number = self.rng.randrange(8)
+            return self.rng.choice([f"{FREE} > {number}", f"{FREE} = '{number}'"])
         return fill(self.rng, self.rng.choice(self.templates))
 
     def some(self, most: int) -> list[Id]:
@@ -80,6 +90,18 @@ class TreeChanges(RuleBasedStateMachine):
         id = self.free()
         self.filters[id] = self.text()
         self.index.add(id, self.filters[id])
+
+    @rule(steps=st.integers(1, 8))
+    def look_away(self, steps: int) -> None:
+        """What is added singly waits meanwhile, and may be replaced or removed before it is in."""
+        self.unlooked = steps
+
+    @precondition(lambda self: self.filters)
+    @rule(count=st.integers(1, 4))
+    def replace_singly(self, count: int) -> None:
+        for id in self.some(count):
+            self.filters[id] = self.text()
+            self.index.add(id, self.filters[id])
 
     @rule(count=st.integers(0, 30))
     def add_all(self, count: int) -> None:
@@ -107,12 +129,12 @@ class TreeChanges(RuleBasedStateMachine):
     @rule(count=st.integers(0, 12))
     def match(self, count: int) -> None:
         rows = [inside(make_row(self.rng, self.schema), self.schema) for _ in range(count)]
-        table = table_of(self.schema, rows)
+        table = self.table(rows)
         every = self.filters | {i: t for _, filters in self.branches for i, t in filters.items()}
         reference = Index(self.schema, kind="scan")
         reference.add_all(every)
         wanted = reference.match(table).to_pylist()
-        found = self.index.match(table).to_pylist()
+        found = self.found(table, wanted)
         for branch, _ in self.branches:  # matched apart
             other = Index(self.schema, "betree")
             tree_of(other).graft(branch)
@@ -122,18 +144,35 @@ class TreeChanges(RuleBasedStateMachine):
             assert not wrong, (wrong, row)
             assert sorted(got) == expected
 
+    def table(self, rows: list[dict[str, Any]]) -> pa.Table:
+        """Publications, in an open schema with an attribute more, of one of two types."""
+        table = table_of(self.schema, rows)
+        if not self.schema.open:
+            return table
+        numbers = [self.rng.choice([None, *range(9)]) for _ in rows]
+        kind = self.rng.choice([pa.float64(), pa.string()])
+        return table.append_column(FREE, pa.array(numbers, pa.int64()).cast(kind))
+
+    def found(self, table: pa.Table, wanted: list[list[Id]]) -> list[list[Id]]:
+        """The ids that the index finds."""
+        return self.index.match(table).to_pylist()
+
     @rule()
     def save(self) -> None:
         path = self.folder / str(len(self.saved))
         self.saved.append((path, dict(self.filters), self.index.save(path)))
 
-    @precondition(lambda self: self.saved and not self.branches)
+    @precondition(lambda self: self.saved)
     @rule()
     def load(self) -> None:
         path, filters, content = self.rng.choice(self.saved)
         self.index, self.filters = Index.load(path), dict(filters)
         assert self.index.kind == self.kind
         assert self.index.save(path.with_suffix(".again")) == content
+        away = {id for _, own in self.branches for id in own} & self.filters.keys()
+        self.index.remove_all(sorted(away))  # those in branches that are cut off now
+        for id in away:
+            del self.filters[id]
 
     @rule()
     def compact(self) -> None:
@@ -151,31 +190,59 @@ class TreeChanges(RuleBasedStateMachine):
 
     @invariant()
     def sound(self) -> None:
-        if hasattr(self, "filters"):
-            check_structure(tree_of(self.index))
+        self.unlooked = getattr(self, "unlooked", 1) - 1
+        if self.unlooked < 0:
+            self.check()
+
+    def check(self) -> None:
+        check_structure(tree_of(self.index))
 
 
 class BranchChanges(TreeChanges):
     """The same with branches that are cut off and come back."""
 
-    @precondition(lambda self: tree_of(self.index).branches())
+    def found(self, table: pa.Table, wanted: list[list[Id]]) -> list[list[Id]]:
+        """The same, with the candidates in vain as a recomputation has them."""
+        tree = tree_of(self.index)
+        lost = expected_loss(tree, self.index._valid(table).batch, wanted)
+        before = tree._tree.arrays.c[:, C_FALSE].copy()
+        found = super().found(table, wanted)
+        after = tree._tree.arrays.c[:, C_FALSE] - before
+        assert {node: int(after[node]) for node in np.flatnonzero(after)} == dict(+lost)
+        return found
+
+    @precondition(lambda self: self.filters)
     @rule(sent=st.booleans())
     def cut(self, sent: bool) -> None:
         tree = tree_of(self.index)
-        figures = self.rng.choice(tree.branches())
-        branch = tree.cut(figures.attribute)
+        there = tree.branches()
+        if not there:
+            return
+        figures = self.rng.choice(there)
+        branch = tree.cut(figures.attribute, figures.type)
         assert len(branch) == figures.subscriptions
+        assert figures not in tree.branches()
         own = {id: self.filters.pop(id) for id in branch.ids}
         if sent:
             branch = Branch.deserialise(branch.serialise())
         self.branches.append((branch, own))
 
     @precondition(lambda self: self.branches)
-    @rule()
-    def graft(self) -> None:
+    @rule(more=st.booleans())
+    def graft(self, more: bool) -> None:
+        if more:  # the tree may have such a branch again, and has sampled others
+            self.add_all(20)
+            self.match(9)
         branch, own = self.branches.pop(self.rng.randrange(len(self.branches)))
-        tree_of(self.index).graft(branch)
+        tree, name = tree_of(self.index), (branch.attribute, branch.type)
+        before = counted(tree).get(name, (0, 0.0))
+        tree.graft(branch)
         self.filters |= own
+        checked, loss = counted(tree)[name]
+        assert checked == before[0] + branch.listing.checked.sum()
+        brought = branch.listing.false.sum() / max(1, branch.sampled)
+        sampled = max(1, int(tree._tree.arrays.state[State.SAMPLED]))
+        assert abs(loss - before[1] - brought) <= 1 / sampled
 
     @precondition(lambda self: self.branches)
     @rule()
@@ -187,9 +254,12 @@ class BranchChanges(TreeChanges):
         tree_of(other).graft(branch)
         check_structure(tree_of(other))
         assert len(other) == len(own)
-        again = tree_of(other).cut(branch.attribute)
+        again = tree_of(other).cut(branch.attribute, branch.type)
         assert len(other) == 0
         assert set(again.ids) == set(own)
+        assert again.listing.false.sum() == branch.listing.false.sum()
+        assert again.listing.checked.sum() == branch.listing.checked.sum()
+        assert again.sampled == branch.sampled
         self.branches[place] = (again, own)
 
 
@@ -209,10 +279,18 @@ class ForestChanges(TreeChanges):
         assert set(forest.covering_set()) == (before - {id}) | set(uncovered)
         assert not before & set(uncovered)
 
-    @invariant()
-    def sound(self) -> None:
-        if hasattr(self, "filters"):
-            check_forest(forest_of(self.index))
+    def check(self) -> None:
+        check_forest(forest_of(self.index))
+        check_siblings(forest_of(self.index))
+
+
+def counted(tree: BETreeIndex) -> dict[tuple[str, str], tuple[int, float]]:
+    """What was counted of each branch: candidates, and those in vain per sampled publication."""
+    figures = {(b.attribute, b.type): b.checked for b in tree.branches()}
+    arrays = tree._tree.arrays
+    lost = {tree._name(p): int(arrays.p[p, P_FALSE]) for p in tree._tree.branches()}
+    sampled = max(1, int(arrays.state[State.SAMPLED]))
+    return {name: (checked, lost[name] / sampled) for name, checked in figures.items()}
 
 
 def tree_of(index: Index) -> BETreeIndex:
@@ -226,6 +304,6 @@ def forest_of(index: Index) -> ForestIndex:
 
 
 TestBranchChanges = BranchChanges.TestCase
-TestBranchChanges.settings = settings(max_examples=20, stateful_step_count=25, deadline=None)
+TestBranchChanges.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
 TestForestChanges = ForestChanges.TestCase
-TestForestChanges.settings = settings(max_examples=15, stateful_step_count=20, deadline=None)
+TestForestChanges.settings = settings(max_examples=30, stateful_step_count=30, deadline=None)

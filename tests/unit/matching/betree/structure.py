@@ -1,11 +1,16 @@
 """The rules of a BE-Tree, checked from scratch on its outline."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+
+import numpy as np
+import pyarrow as pa
 
 from wherecast.matching.betree import kernels
 from wherecast.matching.betree.index import BETreeIndex
 from wherecast.matching.betree.layout import C_FALSE, E_NODE, E_PLACE, P_FALSE, State
 from wherecast.matching.betree.outline import BucketView, PartView, buckets_of, outline
+from wherecast.matching.exact.batch import BatchKeys
 from wherecast.matching.exact.items import I_NUMBER
 from wherecast.matching.exact.kernels import (
     B_HIGH,
@@ -17,6 +22,7 @@ from wherecast.matching.exact.kernels import (
     NEVER,
 )
 from wherecast.matching.exact.store import Store
+from wherecast.matching.matches import Id
 
 Box = dict[int, tuple[int, int]]
 Key = dict[int, tuple[int, int]]
@@ -111,3 +117,40 @@ def check_score(index: BETreeIndex, part: PartView) -> None:
     assert abs(float(kernels.score(tree, limits, part.number)) - wanted) < 1e-9 * max(
         1, abs(wanted)
     )
+
+
+def expected_loss(
+    index: BETreeIndex, batch: pa.RecordBatch, wanted: Sequence[Collection[Id]]
+) -> Counter[int]:
+    """What a match adds to the sampled candidates that did not match, by c-node.
+
+    Args:
+        index: before the match.
+        batch: of publications.
+        wanted: the ids that match each of them.
+    """
+    with index._lock:
+        index._settle()
+    tree, limits = index._tree.arrays, index._tree.limits
+    lost: Counter[int] = Counter()
+    every = range(-int(tree.state[State.SEEN]) % limits.sample, batch.num_rows, limits.sample)
+    keys = BatchKeys(batch, index._store.slots, index._store.leaves).chunk(0, batch.num_rows)
+    for row in every if limits.alpha else ():
+        if keys.odd[row]:
+            continue
+        there = np.flatnonzero(keys.there[row]).tolist()
+        values = {slot: int(keys.keys[row, slot]) for slot in there}
+        for view in tried(outline(tree), values):
+            lost[view.number] += sum(index._ids[entry] not in wanted[row] for entry in view.entries)
+    return lost
+
+
+def tried(view: BucketView, values: dict[int, int], slot: int = -1) -> Iterator[BucketView]:
+    """The c-nodes that a publication with some keys visits, from one on."""
+    yield view
+    if view.halves:
+        left, right = view.halves
+        yield from tried(left if values[slot] <= left.high else right, values, slot)
+    for part in view.parts:
+        if part.slot in values:
+            yield from tried(part.root, values, part.slot)

@@ -1,10 +1,25 @@
 """The rules of a covering forest, checked from scratch."""
 
-from tests.unit.matching.betree.structure import box_of
+from itertools import permutations
+from weakref import WeakKeyDictionary
+
+from tests.unit.matching.betree.structure import Box, box_of, inside
 from wherecast import Filter
-from wherecast.matching.exact.kernels import BOX, E_FLAGS, NEVER
+from wherecast.matching.exact.kernels import (
+    E_FLAGS,
+    E_SIZE,
+    E_START,
+    END,
+    EXCEPT,
+    KIND_MASK,
+    NEVER,
+    PRESENT,
+    RANGE,
+)
 from wherecast.matching.forest.index import ForestIndex
 from wherecast.matching.forest.layout import N_SIZE, TOP
+
+_READ: WeakKeyDictionary[ForestIndex, dict[str, Filter]] = WeakKeyDictionary()
 
 
 def check_forest(index: ForestIndex) -> None:
@@ -12,7 +27,7 @@ def check_forest(index: ForestIndex) -> None:
     with index._lock:
         index._settle()
     forest, store = index._forest, index._store
-    filters = {node: Filter(index._texts[next(forest.entries(node))], index.schema)
+    filters = {node: _filter(index, next(forest.entries(node)))
                for node in forest.nodes().tolist()}  # fmt: skip
     live = set(index._numbers.values())
     never = {entry for entry in live if store.rows.e[entry, E_FLAGS] & NEVER}
@@ -34,7 +49,7 @@ def check_forest(index: ForestIndex) -> None:
     assert reached == filters.keys(), "every node is below a root"
     for node, own in filters.items():
         for entry in forest.entries(node):
-            same = Filter(index._texts[entry], index.schema)
+            same = _filter(index, entry)
             assert own.covers(same)
             assert same.covers(own), "filters of one node are equal"
 
@@ -42,20 +57,59 @@ def check_forest(index: ForestIndex) -> None:
 def covers(index: ForestIndex, outer: int, inner: int) -> bool:
     """Whether the filter of a node covers that of another.
 
-    By their normal forms; or the outer one is a box, and the other has its box inside: that of a
+    By their normal forms; or what the outer one asks follows from the box of the other: that of a
     comparison of attributes or a distance, which say nothing in a normal form but that a value is
     there.
     """
     entries = [next(index._forest.entries(node)) for node in (outer, inner)]
-    wide, narrow = (Filter(index._texts[entry], index.schema) for entry in entries)
-    if wide.covers(narrow):
-        return True
-    boxes = [box_of(index._store, entry) for entry in entries]
-    is_box = index._store.rows.e[entries[0], E_FLAGS] & BOX
-    return bool(is_box) and all(
-        slot in boxes[1] and low <= boxes[1][slot][0] and boxes[1][slot][1] <= high
-        for slot, (low, high) in boxes[0].items()
+    wide, narrow = (_filter(index, entry) for entry in entries)
+    return wide.covers(narrow) or _follows(index, entries[0], box_of(index._store, entries[1]))
+
+
+def _filter(index: ForestIndex, entry: int) -> Filter:
+    """The filter of an entry, read once."""
+    known = _READ.setdefault(index, {})
+    text = index._texts[entry]
+    if text not in known:
+        known[text] = Filter(text, index.schema)
+    return known[text]
+
+
+def _follows(index: ForestIndex, entry: int, box: Box) -> bool:
+    """Whether a filter of one conjunction holds on all that is in a box."""
+    rows = index._store.rows
+    start, size = int(rows.e[entry, E_START]), int(rows.e[entry, E_SIZE])
+    asked = rows.r[start : start + size].tolist()
+    if not asked or any(kind & END for _, kind, _, _ in asked[:-1]):
+        return False
+    return all(
+        slot in box and _holds_on(kind & KIND_MASK, low, high, *box[slot])
+        for slot, kind, low, high in asked
     )
+
+
+def _holds_on(kind: int, low: int, high: int, least: int, most: int) -> bool:
+    """Whether a row of a filter holds on every key of an interval."""
+    if kind == EXCEPT:
+        return not least <= low <= most
+    return kind == PRESENT or (kind == RANGE and low <= least and most <= high)
+
+
+def check_siblings(index: ForestIndex) -> None:
+    """Fails where a root covers another one, or a child of a node its sibling.
+
+    As far as the forest looks: where the box of the one is inside that of the other.
+    """
+    with index._lock:
+        index._settle()
+    forest = index._forest
+    for node in (TOP, *forest.nodes().tolist()):
+        for one, other in permutations(forest.children(node), 2):
+            entries = [next(forest.entries(each)) for each in (one, other)]
+            wide, narrow = (box_of(index._store, entry) for entry in entries)
+            if all(slot in narrow and inside(narrow[slot], *wide[slot]) for slot in wide):
+                texts = [index._texts[entry] for entry in entries]
+                assert not covers(index, one, other), f"the first covers its sibling: {texts}"
 
 
 def check_roots(index: ForestIndex) -> None:
