@@ -1,9 +1,11 @@
 """Figures about a BE-Tree: how many nodes of each kind, how deep, how full."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from wherecast.matching.betree.branch import BranchFigures
 from wherecast.matching.betree.layout import C_COUNT, C_DEPTH, C_PNODE, P_PARENT, P_SLOT, State
 from wherecast.matching.betree.tree import BETree
 from wherecast.matching.exact.store import Store
@@ -35,6 +37,26 @@ def figures_of(tree: BETree, store: Store, filters: int) -> dict[str, Any]:
         "store_bytes": store.nbytes,
         "leaves": len(store.leaves),
     }
+
+
+def plan_of(figures: dict[str, Any], filters: int, branches: Sequence[BranchFigures]) -> list[str]:
+    """How a tree is searched, in lines of text.
+
+    Args:
+        figures: of the tree.
+        filters: how many it has.
+        branches: of the tree.
+    """
+    never = figures["never_matching"]
+    rest = filters - never - sum(b.subscriptions for b in branches)
+    nodes = f"{figures['p_nodes']:,} p-nodes, {figures['c_nodes']:,} c-nodes"
+    whole = f"{filters:,} filters in a BE-Tree, {never:,} of them never matching"
+    return [
+        f"{whole}: {nodes}, {figures['depth']} p-nodes deep",
+        "a publication is tried on the filters of the buckets that its values are in",
+        *(f"{b.attribute} ({b.type}): {b.subscriptions:,} filters" for b in branches),
+        f"in no branch: {rest:,} filters",
+    ]
 
 
 def depth_of(tree: BETree, c: int) -> int:

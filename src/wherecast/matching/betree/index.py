@@ -16,7 +16,7 @@ from wherecast.language import read_filters
 from wherecast.matching.betree import kernels
 from wherecast.matching.betree.branch import Branch, BranchFigures, check_schema, named
 from wherecast.matching.betree.drawing import shape_of
-from wherecast.matching.betree.figures import depth_of, figures_of
+from wherecast.matching.betree.figures import depth_of, figures_of, plan_of
 from wherecast.matching.betree.kernels import REST
 from wherecast.matching.betree.layout import E_NODE, P_CHECKED, P_COUNT, P_SLOT, ROOT, State
 from wherecast.matching.betree.listing import (
@@ -35,10 +35,10 @@ from wherecast.matching.exact.batch import BatchKeys
 from wherecast.matching.exact.drawing import Shape, check_size
 from wherecast.matching.exact.index import StoredIndex
 from wherecast.matching.exact.saved import Arrays, load_filters
-from wherecast.matching.exact.search import Found
+from wherecast.matching.exact.search import Found, side_by_side
 from wherecast.matching.exact.store import Store
 from wherecast.matching.ids import Ids
-from wherecast.matching.matches import Id, Matches
+from wherecast.matching.matches import Matches
 from wherecast.model import ConfigError, Schema, SnapshotError
 
 Small = npt.NDArray[np.int32]
@@ -212,7 +212,7 @@ class BETreeIndex(StoredIndex):
                 started = clock()
                 found.append(self._tree.match(keys, only))
                 times[("", "") if only == REST else self._name(only)] = clock() - started
-            return _side_by_side(found, batch.num_rows, self._ids), times
+            return Matches(*side_by_side(found, batch.num_rows), self._ids), times
 
     def _name(self, p: int) -> tuple[str, str]:
         """The name and the type of a p-node's attribute."""
@@ -260,16 +260,7 @@ class BETreeIndex(StoredIndex):
 
     def _plan(self) -> list[str]:
         figures = figures_of(self._tree, self._store, len(self._numbers))
-        never, branches = figures["never_matching"], self.branches()
-        rest = len(self._numbers) - never - sum(b.subscriptions for b in branches)
-        nodes = f"{figures['p_nodes']:,} p-nodes, {figures['c_nodes']:,} c-nodes"
-        filters = f"{len(self._numbers):,} filters in a BE-Tree, {never:,} of them never matching"
-        return [
-            f"{filters}: {nodes}, {figures['depth']} p-nodes deep",
-            "a publication is tried on the filters of the buckets that its values are in",
-            *(f"{b.attribute} ({b.type}): {b.subscriptions:,} filters" for b in branches),
-            f"in no branch: {rest:,} filters",
-        ]
+        return plan_of(figures, len(self._numbers), self.branches())
 
     def stats(self) -> dict[str, Any]:
         """Figures about the tree, and what matching has cost so far."""
@@ -279,12 +270,3 @@ class BETreeIndex(StoredIndex):
                 **figures_of(self._tree, self._store, len(self._numbers)),
                 **self._cost_figures(),
             }
-
-
-def _side_by_side(found: list[Found], rows: int, ids: list[Id]) -> Matches:
-    """What several parts found as one; no filter is in two of them."""
-    counts = np.concatenate([np.diff(part.offsets) for part in found])
-    publications = np.repeat(np.tile(np.arange(rows), len(found)), counts)
-    entries = np.concatenate([part.entries for part in found])
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(publications, minlength=rows))])
-    return Matches(offsets, entries[np.argsort(publications, kind="stable")], ids)

@@ -1,6 +1,6 @@
 """Matching a batch: candidates by one kernel, the exact check by another, then the leaves."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -144,3 +144,12 @@ class Search:
         order = np.argsort(owners, kind="stable")
         ends = np.concatenate([[0], np.cumsum(np.bincount(owners, minlength=rows))])
         return ends, both[order]
+
+
+def side_by_side(found: Sequence[Found], rows: int) -> tuple[Ints, Numbers]:
+    """The offsets and entries of what several parts found; no filter is in two of them."""
+    counts = np.concatenate([np.diff(part.offsets) for part in found])
+    publications = np.repeat(np.tile(np.arange(rows), len(found)), counts)
+    entries = np.concatenate([part.entries for part in found])
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(publications, minlength=rows))])
+    return offsets, entries[np.argsort(publications, kind="stable")]
