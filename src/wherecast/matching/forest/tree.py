@@ -148,9 +148,13 @@ class CoveringForest:
         self._grow(parent)
         lower = self._lower(entry, parent, box)
         kernels.attach(self.arrays, self._store.rows, node, parent)
+        own = int(self.arrays.n[node, N_COUNT]) > 0  # children that these were not compared with
         for child in lower:
-            self._grow(node)
             kernels.detach(self.arrays, child)
+            if own:
+                self._hang(child, node)
+                continue
+            self._grow(node)
             kernels.attach(self.arrays, self._store.rows, child, node)
 
     def _box(self, entry: int) -> Box:
