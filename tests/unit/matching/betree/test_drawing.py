@@ -18,16 +18,16 @@ def ends(declared: object, low: str, high: str) -> set[str]:
 @pytest.mark.parametrize(
     ("declared", "low", "high", "wanted"),
     [
-        ("int", "10", "20", {"-∞", "15", "16", "∞"}),
-        ("float", "1.5", "2.5", {"-∞", "2", "∞"}),
-        ({"type": "decimal", "scale": 2}, "1.5", "2.5", {"-∞", "2", "2.01", "∞"}),
-        ("bool", "FALSE", "TRUE", {"False", "True"}),
-        ({"type": "string", "values": ["a", "b", "c"]}, "'a'", "'c'", {"a", "b", "c"}),
+        ("int", "10", "20", ["-∞", "15", "16", "∞"]),
+        ("float", "1.5", "2.5", ["-∞", "2", "∞"]),
+        ({"type": "decimal", "scale": 2}, "1.5", "2.5", ["-∞", "2", "2.01", "∞"]),
+        ("bool", "FALSE", "TRUE", ["False", "True"]),
+        ({"type": "string", "values": ["a", "b", "c"]}, "'a'", "'c'", ["a", "b", "c"]),
     ],
     ids=str,
 )
-def test_numbers(declared: object, low: str, high: str, wanted: set[str]) -> None:
-    assert ends(declared, low, high) >= wanted
+def test_numbers(declared: object, low: str, high: str, wanted: list[str]) -> None:
+    assert ends(declared, low, high) >= set(wanted)
 
 
 def test_times() -> None:
