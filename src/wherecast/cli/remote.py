@@ -75,6 +75,9 @@ class Remote:
             self._connection.close()
             told = getattr(error, "strerror", None) or type(error).__name__
             raise Unreachable(f"no server answers at {self.url}: {told.lower()}") from None
+        except KeyboardInterrupt:
+            self._connection.close()  # what comes over it now is no answer to the next call
+            raise
         try:
             document: Any = orjson.loads(content) if content else {}
         except orjson.JSONDecodeError:

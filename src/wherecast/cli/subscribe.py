@@ -3,6 +3,7 @@
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,10 +51,7 @@ def run_subscribe(options: SubscribeOptions) -> None:
     left = options.count
     for found in _received(remote, options):
         shown = found if left is None else found[:left]
-        for one in shown:
-            print(orjson.dumps(one).decode() if options.as_json else line_of(one), flush=True)
-        ack = {"through": shown[-1]["cursor"]}
-        persisting(remote, "POST", path_of("subscribers", options.name, "ack"), ack)
+        _show(remote, options, shown)
         if left is not None:
             left -= len(shown)
             if left <= 0:
@@ -70,6 +68,22 @@ def _set_up(remote: Remote, options: SubscribeOptions) -> None:
             print(f"wherecast: {warning}", file=sys.stderr)
     if not options.as_json:
         print(f"Waiting for notifications of {options.name}; stop with Ctrl-C.", file=sys.stderr)
+
+
+def _show(remote: Remote, options: SubscribeOptions, shown: list[dict[str, Any]]) -> None:
+    """Prints notifications and acknowledges them; where it is interrupted, those it printed."""
+    path = path_of("subscribers", options.name, "ack")
+    printed = None
+    try:
+        for one in shown:
+            print(orjson.dumps(one).decode() if options.as_json else line_of(one), flush=True)
+            printed = {"through": one["cursor"]}
+        persisting(remote, "POST", path, printed)
+    except KeyboardInterrupt:
+        if printed is not None:
+            with suppress(Unreachable, RefusedByServer):
+                remote.call("POST", path, printed)
+        raise
 
 
 def _received(remote: Remote, options: SubscribeOptions) -> Iterator[list[dict[str, Any]]]:
