@@ -10,14 +10,18 @@ class Woken:
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._event = asyncio.Event()
+        self._is_set = False
 
     def set(self) -> None:
-        """Wakes whoever waits; from any thread."""
-        with suppress(RuntimeError):  # the loop has ended
-            self._loop.call_soon_threadsafe(self._event.set)
+        """Wakes whoever waits; from any thread. Again and again it costs nothing."""
+        if not self._is_set:
+            self._is_set = True
+            with suppress(RuntimeError):  # the loop has ended
+                self._loop.call_soon_threadsafe(self._event.set)
 
     def clear(self) -> None:
-        """Forgets that it was set."""
+        """Forgets that it was set; whatever it was set for is to be looked at after this."""
+        self._is_set = False
         self._event.clear()
 
     async def wait(self, timeout_s: float | None = None) -> None:
