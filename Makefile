@@ -19,7 +19,7 @@ test-spark-versions: ## run the Spark tests on the oldest and newest PySpark, an
 check: $(READY) ## run the fast tests, without Java
 	$(PYTEST) -m "not spark and not slow"
 
-soak: $(READY) ## run the long fault and load tests, over an hour, and print what was met (needs Java)
+soak: $(READY) ## run the long fault and load tests, about an hour, and print what was met (needs Java)
 	scripts/with-java $(PYTEST) -m soak -rA
 
 lint: $(READY) ## check style, types and layers

@@ -28,6 +28,7 @@ def test_whoever_looks_after_clearing_misses_nothing() -> None:
         teller.join()
 
     asyncio.run(asyncio.wait_for(run(), 60))
+    assert told == list(range(2_000))
 
 
 def test_it_sleeps_until_it_is_woken_again() -> None:
