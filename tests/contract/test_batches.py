@@ -91,7 +91,7 @@ class TestCommit:
             with pytest.raises(StoreError):
                 opened.batches.commit(Batch(Position(), end, 0, parts), epoch)
             assert opened.batches.progress() == Progress()
-            assert opened.mailboxes.count("ana", 0) == 0
+            assert opened.mailboxes.counts({"ana": 0}) == {"ana": 0}
         opened.batches.commit(
             Batch(Position(), end, 0, (segment(0, 0, 4), segment(0, 4, 10))), epoch
         )

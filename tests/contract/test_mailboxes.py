@@ -36,7 +36,14 @@ class TestQueue:
                 for start in (0, 1, 7, len(feed.order)):
                     found = list(pull(opened.mailboxes, name, start, limit))
                     assert found == feed.queue(name, start)
-                    assert opened.mailboxes.count(name, start) == len(found)
+                    assert opened.mailboxes.counts({name: start}) == {name: len(found)}
+
+    def test_all_are_counted_together(self, opened: Opened, feed: Feed) -> None:
+        assert opened.mailboxes.counts({}) == {}
+        commit_all(opened.batches, feed, [5, 1, 20, 2], opened.batches.begin())
+        starts = {name: 3 * number for number, name in enumerate(SUBSCRIBERS)} | {"nobody": 2}
+        expected = {name: len(feed.queue(name, start)) for name, start in starts.items()}
+        assert opened.mailboxes.counts(starts) == expected
 
     def test_the_end_says_how_far_it_looked(self, opened: Opened, feed: Feed) -> None:
         assert opened.mailboxes.queued("ana", 0, 10).end == 0
@@ -58,7 +65,7 @@ class TestQueue:
         commit_all(opened.batches, feed, [5], opened.batches.begin())
         for name in ("", "an", "anaa", "zz"):
             assert opened.mailboxes.queued(name, 0, 10).subscription_ids == []
-            assert opened.mailboxes.count(name, 0) == 0
+            assert opened.mailboxes.counts({name: 0}) == {name: 0}
 
 
 class TestMerge:
@@ -73,9 +80,9 @@ class TestMerge:
             fewer += merged
         assert fewer >= 3 * FAN_IN**2 - 2 * FAN_IN
         assert pulled(opened) == whole(feed)
-        for name in SUBSCRIBERS:
-            for start in range(0, len(feed.order), 17):
-                assert opened.mailboxes.count(name, start) == len(feed.queue(name, start))
+        for start in range(0, len(feed.order), 17):
+            expected = {name: len(feed.queue(name, start)) for name in SUBSCRIBERS}
+            assert opened.mailboxes.counts(dict.fromkeys(SUBSCRIBERS, start)) == expected
 
     def test_nothing_is_due_at_first(self, opened: Opened, feed: Feed) -> None:
         assert opened.mailboxes.merge() == 0
@@ -155,7 +162,7 @@ class TestTrim:
         assert opened.mailboxes.starts_at() == before
         for name in SUBSCRIBERS:
             assert list(pull(opened.mailboxes, name)) == feed.queue(name, before)
-            assert opened.mailboxes.count(name, 0) == len(feed.queue(name, before))
+            assert opened.mailboxes.counts({name: 0})[name] == len(feed.queue(name, before))
         commit_all(opened.batches, feed, [2], epoch)
         assert list(pull(opened.mailboxes, "bo", before)) == feed.queue("bo", before)
 

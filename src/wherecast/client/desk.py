@@ -229,7 +229,7 @@ class Desk:
             return 0
         while True:
             try:
-                count = self.store.mailboxes.count(name, cursor.through)
+                count = self.store.mailboxes.counts({name: cursor.through})[name]
             except DamagedSegment as damage:
                 self._mend(damage.first, damage.end)
                 continue

@@ -5,6 +5,7 @@ it was last looked at has missed nothing, and learns that when it is looked at a
 they are not safe for several threads.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from wherecast.delivery.cursor import Cursor
@@ -37,7 +38,8 @@ class Queues:
     ) -> None:
         self._queues: dict[str, Queue] = {}
         self._connected: set[str] = set()
-        self._to_wake: set[str] = set()  # connected ones that have to look at the next commit
+        self._waiting: Counter[str] = Counter()  # those who wait at a queue without a connection
+        self._behind: set[str] = set()  # queues that were told of what they can only load later
         self._limits = limits
         self._delivered_before = end if delivered_before is None else delivered_before
         self._committed = self._told = end
@@ -62,12 +64,13 @@ class Queues:
         queue = Queue(cursor, self._committed, self._delivered_before, self._limits)
         queue.notified(self._told, self._told, ())  # what was told before is not told again
         self._queues[name] = queue
+        self._look_after(name, queue)
 
     def forget(self, name: str) -> tuple[Effect, ...]:
         """Ends the queue of a subscriber that is no more."""
         connection = self._queues.pop(name).connection
         self._connected.discard(name)
-        self._to_wake.discard(name)
+        self._behind.discard(name)
         return () if connection is None else (Close(connection, UNREGISTERED),)
 
     def connect(self, name: str, connection: int, window: int | None = None) -> tuple[Effect, ...]:
@@ -85,7 +88,25 @@ class Queues:
             queue.disconnect(connection)
             if queue.connection is None:
                 self._connected.discard(name)
-                self._to_wake.discard(name)
+
+    def wait(self, name: str) -> None:
+        """Has `committed` tell when there may be something for a subscriber, until `leave`.
+
+        Those who want that several times leave as often; the queue may be gone by then.
+        """
+        self._waiting[name] += 1
+        self._look_after(name, self[name])
+
+    def leave(self, name: str) -> None:
+        """Ends one `wait`."""
+        self._waiting[name] -= 1
+        if not self._waiting[name]:
+            del self._waiting[name]
+
+    def release(self, name: str) -> None:
+        """Gives back the memory of a queue that nobody is connected to or waits at."""
+        if name not in self._waiting:
+            self[name].release()
 
     def notified(self, first: int, end: int, items: Mapping[str, Sequence[Item]]) -> Effects:
         """Takes all notifications for publications of a range, by subscriber.
@@ -105,19 +126,27 @@ class Queues:
     def committed(self, end: int) -> Effects:
         """Learns that the store has all notifications before a sequence.
 
-        Where they were not told before, every connected subscriber has to look.
+        Where they were not told before, everybody who is connected or waits has to look.
+
+        Returns:
+            What is to be done. Who waits is in it, with nothing to do, where a pull is worth while.
         """
-        self._committed = max(self._committed, end)
         if end > self._told:
             self._break(end)
             self._told = end
-        names, self._to_wake = self._to_wake, set()
+        was_told_all = self._committed >= self._unbroken_from
+        self._committed = max(self._committed, end)
+        behind, self._behind = self._behind, set()
         effects: Effects = {}
-        for name in names:
-            queue = self[name]
-            effects[name] = queue.committed(end)
-            self._look_after(name, queue)
-        return {name: todo for name, todo in effects.items() if todo}
+        for name in behind if was_told_all else self._connected | self._waiting.keys():
+            is_awaited = name in self._waiting
+            if (is_awaited or name in self._connected) and name in self._queues:
+                queue = self[name]
+                todo = queue.committed(end)
+                self._look_after(name, queue)
+                if todo or (is_awaited and queue.is_ready):
+                    effects[name] = todo
+        return effects
 
     def trimmed(self, before: int, lost: Mapping[str, int]) -> Effects:
         """Forgets what was removed from the store, as `Queue.trimmed` says.
@@ -132,13 +161,11 @@ class Queues:
     def _break(self, at: int) -> None:
         """From what was told last to this place, nobody knows what was for whom."""
         self._unbroken_from = at
-        self._to_wake |= self._connected
 
     def _look_after(self, name: str, queue: Queue) -> None:
-        """Remembers a connected one if there may be something that it can load only later.
+        """Remembers a queue where there may be something that it can load only later.
 
         What is committed it loads by itself, as soon as it has room.
         """
-        missed = queue.told < self._unbroken_from
-        if name in self._connected and (missed or queue.known < queue.told > self._committed):
-            self._to_wake.add(name)
+        if queue.known < queue.told > self._committed:
+            self._behind.add(name)

@@ -8,7 +8,6 @@ Concurrency: any number of threads. One lock guards all queues; it is never held
 read or written.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import astuple
@@ -71,7 +70,6 @@ class Courier:
         self._lock = Lock()
         self._boxes: dict[str, Box] = {}
         self._cursors = CursorWriter(store.cursors, self._lock, self._cursor)
-        self._waiting: Counter[str] = Counter()  # threads that pull, and listeners
         self._told = progress.sequence
         self._places = Places(store.batches, progress.sequence)
         self._is_closed = False
@@ -141,11 +139,10 @@ class Courier:
         """Tells queues that everything before a sequence is stored."""
         with self._lock:
             self._places.committed(sequence)
-            loads = self._settle_all(self._queues.committed(sequence))
+            effects = self._queues.committed(sequence)
+            loads = self._settle_all(effects)
             self._told = max(self._told, sequence)
-            # What was told while nobody took it is to be read now.
-            waiting = [name for name in self._waiting if name in self._boxes]
-            self._wake([name for name in waiting if self._queues[name].is_ready])
+            self._wake(effects)
         self._try_loads(loads)
 
     def locate(self, sequences: Ints) -> tuple[npt.NDArray[np.int32], Ints]:
@@ -172,8 +169,8 @@ class Courier:
         """Gives back what queues hold in memory that nobody used since the last call."""
         with self._lock:
             for name, box in self._boxes.items():
-                if not box.is_used and name not in self._waiting:
-                    self._queues[name].release()
+                if not box.is_used:
+                    self._queues.release(name)
                 box.is_used = False
 
     def lose(self, name: str, sequences: Sequence[int]) -> None:
@@ -209,11 +206,11 @@ class Courier:
                     left = end - monotonic()
                     if found or left <= 0 or self._is_closed:
                         return found
-                    self._waiting[name] += 1
+                    self._queues.wait(name)
                     try:
                         box.changed.wait(left)
                     finally:
-                        self._waits_no_more(name)
+                        self._queues.leave(name)
                     continue
             self._load(name, found)
 
@@ -309,13 +306,13 @@ class Courier:
         with self._lock:
             box = self._box(name)
             box.listeners.append(listener)
-            self._waiting[name] += 1
+            self._queues.wait(name)
         try:
             yield
         finally:
             with self._lock:
                 box.listeners.remove(listener)
-                self._waits_no_more(name)
+                self._queues.leave(name)
 
     def figures(self, name: str) -> Figures:
         """What a queue has done."""
@@ -336,11 +333,6 @@ class Courier:
         if name not in self._boxes:
             raise ConfigError(f"subscriber {name} is not registered")
         return self._boxes[name]
-
-    def _waits_no_more(self, name: str) -> None:
-        self._waiting[name] -= 1
-        if not self._waiting[name]:
-            del self._waiting[name]
 
     def _wake(self, names: Iterable[str]) -> None:
         for name in names:

@@ -8,12 +8,14 @@ nothing that is not counted.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 
 from wherecast.delivery import Cursor
 from wherecast.store.contracts import Batches, Store
 from wherecast.store.position import Position
 
 DAY_US = 24 * 3600 * 1_000_000
+_AT_ONCE = 100_000  # queues that are counted together: segments are opened once for so many
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +57,21 @@ def found_in(store: Store, limits: Retention, now: int) -> Found:
     most = max(1, limits.queue_bytes_max * publications // max(1, store.log.bytes()))
     overdue: dict[str, tuple[int, int]] = {}
     queued = 0
-    for name, cursor in store.cursors.all():
-        # What was acknowledged may not be stored yet.
-        count = max(0, store.mailboxes.count(name, cursor.through) - len(cursor.beyond))
-        start = max(by_age, _by_size(store, name, cursor, count - most))
-        queued += count
-        if start > cursor.through:
-            lost = _between(store, name, cursor, start)
-            overdue[name] = start, lost
-            queued -= lost
-    return Found(queued, overdue)
+    every = store.cursors.all()
+    while cursors := dict(islice(every, _AT_ONCE)):
+        counts = store.mailboxes.counts({name: one.through for name, one in cursors.items()})
+        starts: dict[str, int] = {}
+        for name, cursor in cursors.items():
+            # What was acknowledged may not be stored yet.
+            count = max(0, counts[name] - len(cursor.beyond))
+            start = max(by_age, _by_size(store, name, cursor, count - most))
+            queued += count
+            if start > cursor.through:
+                starts[name] = start
+        for name, left in store.mailboxes.counts(starts).items():
+            done = sum(sequence < starts[name] for sequence in cursors[name].beyond)
+            overdue[name] = starts[name], counts[name] - left - done
+    return Found(queued - sum(lost for _, lost in overdue.values()), overdue)
 
 
 def trim_log(store: Store) -> None:
@@ -96,13 +103,6 @@ def _by_size(store: Store, name: str, cursor: Cursor, surplus: int) -> int:
         return cursor.through
     queued = store.mailboxes.queued(name, cursor.through, surplus + len(cursor.beyond))
     return int(queued.sequences[-1]) + 1
-
-
-def _between(store: Store, name: str, cursor: Cursor, end: int) -> int:
-    """How many notifications of a queue before a sequence are not acknowledged."""
-    mailboxes = store.mailboxes
-    count = mailboxes.count(name, cursor.through) - mailboxes.count(name, end)
-    return count - sum(sequence < end for sequence in cursor.beyond)
 
 
 def _position(batches: Batches, sequence: int) -> Position:

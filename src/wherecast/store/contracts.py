@@ -226,8 +226,10 @@ class Mailboxes(Protocol):
         """
         ...
 
-    def count(self, subscriber: str, start: int) -> int:
-        """How many notifications of a subscriber there are at a sequence and beyond.
+    def counts(self, starts: Mapping[str, int]) -> dict[str, int]:
+        """How many notifications subscribers have, each at a sequence of its own and beyond.
+
+        Every segment is opened once, for however many subscribers.
 
         Raises:
             DamagedSegment: a segment cannot be read; `replace` mends it.

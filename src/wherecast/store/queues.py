@@ -1,6 +1,6 @@
-"""The queue of a subscriber, read from segments."""
+"""The queues of subscribers, read and counted from segments."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from wherecast.store.contracts import DamagedSegment
 from wherecast.store.records import Queued
-from wherecast.store.segments import find
+from wherecast.store.segments import counts, find
 
 
 def queue(
@@ -50,3 +50,12 @@ def queue(
     # what may lie in a mapped file is copied, so that the file can go
     joined = np.concatenate(sequences) if sequences else np.empty(0, np.int64)
     return Queued(joined, subscription_ids, max(start, end))
+
+
+def counted(segments: Iterable[pa.RecordBatch], starts: Mapping[str, int]) -> dict[str, int]:
+    """How many notifications each subscriber has at a sequence and beyond, in all segments."""
+    total = dict.fromkeys(starts, 0)
+    for segment in segments:
+        for name, count in counts(segment, starts).items():
+            total[name] += count
+    return total

@@ -1,3 +1,6 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
 from wherecast.delivery import Close, Cursor, Load, Notification, Queues, SaveCursor, Send
 
 IDS = ("s1",)
@@ -89,11 +92,79 @@ def test_what_was_told_before_a_queue_was_opened_is_loaded() -> None:
     assert queues.committed(10) == {"ana": (Load(0, 2000),)}
 
 
+def test_who_waits_hears_of_what_it_could_not_take() -> None:
+    queues = Queues(0)
+    for name in ("ana", "bo", "cy"):
+        queues.open(name, Cursor())
+    queues.notified(0, 10, {"ana": [(5, IDS)], "cy": [(6, IDS)]})
+    for name in ("ana", "bo"):
+        assert queues[name].take(1) == ()
+        queues.wait(name)
+    assert queues.committed(10) == {"ana": ()}
+    assert queues["ana"].take(1) == Load(5, 2000)
+
+
+def test_who_left_hears_nothing() -> None:
+    queues = Queues(0)
+    queues.open("ana", Cursor())
+    queues.wait("ana")
+    queues.wait("ana")
+    queues.leave("ana")
+    assert queues.committed(10) == {"ana": ()}
+    queues.leave("ana")
+    assert queues.committed(20) == {}
+
+
+def test_who_was_forgotten_while_somebody_waited_is_left_out() -> None:
+    queues = Queues(0)
+    queues.open("ana", Cursor())
+    queues.wait("ana")
+    queues.forget("ana")
+    assert queues.committed(10) == {}
+    queues.leave("ana")
+
+
+STEPS = st.sampled_from(["tell", "skip", "commit", "take", "wait", "leave", "release", "reopen"])
+
+
+@given(st.lists(st.tuples(STEPS, st.sampled_from(["ana", "bo"])), max_size=40))
+def test_nobody_waits_for_what_is_there(steps: list[tuple[str, str]]) -> None:
+    queues, told, waiting = Queues(0), 0, {"ana": 0, "bo": 0}
+    for name in waiting:
+        queues.open(name, Cursor())
+    for step, name in steps:
+        if step == "tell":
+            queues.notified(told, told + 2, {name: [(told, IDS)]})
+            told += 2
+        elif step == "skip":
+            told += 1
+        elif step == "commit":
+            unready = [name for name in waiting if waiting[name] and not queues[name].is_ready]
+            effects = queues.committed(told)
+            assert {name for name in unready if queues[name].is_ready} <= effects.keys()
+        elif step == "take":
+            found = queues[name].take(1)
+            if isinstance(found, Load):
+                queues[name].loaded(found.start, [], [], queues._committed)
+        elif step == "wait":
+            queues.wait(name)
+            waiting[name] += 1
+        elif step == "leave" and waiting[name]:
+            queues.leave(name)
+            waiting[name] -= 1
+        elif step == "release":
+            queues.release(name)
+        elif step == "reopen":
+            queues.forget(name)
+            queues.open(name, Cursor())
+
+
 def test_a_batch_touches_only_whom_it_concerns() -> None:
     queues = Queues(0)
     for number in range(100):
         queues.open(f"s{number}", Cursor())
         queues.connect(f"s{number}", number)
+        queues.wait(f"s{number}")
     queues.notified(0, 10, {"s7": [(5, IDS)]})
     queues.committed(10)
     heard = [name for name, queue in queues._queues.items() if queue.told == 10]

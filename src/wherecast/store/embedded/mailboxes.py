@@ -7,7 +7,7 @@ another and beside commits.
 """
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from wherecast.model import ConflictError, StoreError
@@ -24,7 +24,7 @@ from wherecast.store.embedded.database import Database, damaged
 from wherecast.store.embedded.segment_rows import SegmentRows, Swept
 from wherecast.store.merging import FAN_IN, due
 from wherecast.store.numbering import Numbered, Span, check_cover, number
-from wherecast.store.queues import queue
+from wherecast.store.queues import counted, queue
 from wherecast.store.records import Queued, Segment
 
 _TRIES = 20
@@ -51,13 +51,12 @@ class EmbeddedMailboxes:
 
         return _retried(look)
 
-    def count(self, subscriber: str, start: int) -> int:
-        """How many notifications of a subscriber there are at a sequence and beyond."""
+    def counts(self, starts: Mapping[str, int]) -> dict[str, int]:
+        """How many notifications subscribers have, each at a sequence of its own and beyond."""
 
-        def look() -> int:
-            rows, _ = self._listed(start)
-            opened = (self._segments.open(row) for row in rows if not row.is_empty)
-            return sum(columns.count(one, subscriber, start) for one in opened)
+        def look() -> dict[str, int]:
+            rows, _ = self._listed(min(starts.values(), default=_ENDLESS))
+            return counted((self._segments.open(row) for row in rows if not row.is_empty), starts)
 
         return _retried(look)
 

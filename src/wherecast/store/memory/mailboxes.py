@@ -5,14 +5,14 @@ sees a batch whole or not at all. Segments are immutable; they are searched and 
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from wherecast.model import ConflictError
 from wherecast.store import segments as columns
 from wherecast.store.memory.committed import Committed, Kept
 from wherecast.store.merging import due
 from wherecast.store.numbering import Numbered, check_cover, number
-from wherecast.store.queues import queue
+from wherecast.store.queues import counted, queue
 from wherecast.store.records import Queued, Segment
 
 
@@ -29,11 +29,11 @@ class MemoryMailboxes:
             found, end = self._from(start), self._committed.end
         return queue((one.notifications for one in found), subscriber, start, limit, end)
 
-    def count(self, subscriber: str, start: int) -> int:
-        """How many notifications of a subscriber there are at a sequence and beyond."""
+    def counts(self, starts: Mapping[str, int]) -> dict[str, int]:
+        """How many notifications subscribers have, each at a sequence of its own and beyond."""
         with self._lock:
-            found = self._from(start)
-        return sum(columns.count(one.notifications, subscriber, start) for one in found)
+            found = self._from(min(starts.values(), default=self._committed.end))
+        return counted((one.notifications for one in found), starts)
 
     def since(self, start: int) -> list[Numbered]:
         """The segments that reach beyond a sequence, in order; the first may begin before it."""

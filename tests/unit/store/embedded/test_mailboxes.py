@@ -188,7 +188,7 @@ class TestDamage:
         with embedded(path, settings=FILES) as opened:
             for ask in (
                 lambda: opened.mailboxes.queued("ana", first, 1000),
-                lambda: opened.mailboxes.count("ana", 0),
+                lambda: opened.mailboxes.counts({"ana": 0}),
             ):
                 with pytest.raises(DamagedSegment) as caught:
                     ask()
