@@ -24,7 +24,7 @@ from wherecast.store.embedded.batch_tables import (
 )
 from wherecast.store.embedded.database import Database
 from wherecast.store.embedded.directory import Directory
-from wherecast.store.embedded.segment_rows import SegmentRows, Swept
+from wherecast.store.embedded.segment_rows import Prepared, SegmentRows, Swept
 from wherecast.store.numbering import continues, numbered
 from wherecast.store.records import Batch, DeadLetter, Progress
 from wherecast.store.wake import Waiter, wake
@@ -65,10 +65,6 @@ class EmbeddedBatches:
     def commit(self, batch: Batch, epoch: int) -> Progress:
         """Adds a batch with its segments and dead letters, all or nothing."""
         for _ in range(_TRIES):
-            with self._database.reading() as connection:
-                now = self._checked(connection, epoch)
-            if not continues(batch, now):
-                return now
             try:
                 progress = self._commit(batch, epoch)
             except Swept:
@@ -128,18 +124,30 @@ class EmbeddedBatches:
                 self._waiter.close()
 
     def _commit(self, batch: Batch, epoch: int) -> Progress:
-        given = numbered(batch, batch.start[0])
-        prepared = [self._segments.prepare(one, tier=0) for one in given]
+        prepared: list[Prepared] | None = None
+        if any(self._segments.is_large(one.notifications) for one in batch.segments):
+            # Files are written before the transaction that names them; but none in vain.
+            with self._database.reading() as connection:
+                now = self._checked(connection, epoch)
+            if not continues(batch, now):
+                return now
+            prepared = self._prepared(batch)
         with self._database.transaction() as connection:
             now = self._checked(connection, epoch)
             if not continues(batch, now):
                 return now  # another thread committed it; its files are these files
+            if prepared is None:
+                prepared = self._prepared(batch)
             connection.execute("INSERT INTO batches VALUES (?, ?, ?, ?, ?)", batch_row(batch))
             self._segments.insert(connection, prepared)
             if batch.dead_letters:
                 _add_dead_letters(connection, batch)
             reached("commit.before")
         return Progress(batch.end, batch.changes, batch.end[0])
+
+    def _prepared(self, batch: Batch) -> list[Prepared]:
+        given = numbered(batch, batch.start[0])
+        return [self._segments.prepare(one, tier=0) for one in given]
 
     def _checked(self, connection: apsw.Connection, epoch: int) -> Progress:
         """The progress, where no later pipeline has begun.

@@ -22,6 +22,7 @@ from wherecast.store.embedded.log_compaction import LogCompaction
 from wherecast.store.embedded.log_reading import read_entries
 from wherecast.store.embedded.log_tables import (
     LAYOUT,
+    KnownMarks,
     Marks,
     has_damaged_marks,
     read_marks,
@@ -59,7 +60,8 @@ class EmbeddedLog:
             _refuse_lost(directory.path)
         self.identity = directory.identity
         self._database = directory.database("log.db", LAYOUT, is_owner)
-        self.registry = EmbeddedRegistry(self._database)
+        self._marks = KnownMarks(self._database, is_owner)
+        self.registry = EmbeddedRegistry(self._database, self._marks)
         self._group: GroupCommit[Append | Change, Receipt | Accepted] = GroupCommit(self._commit)
         self._compaction = LogCompaction(self._database, self.registry)
         self._compacting = Lock()
@@ -107,19 +109,19 @@ class EmbeddedLog:
 
     def starts(self) -> Position:
         """The first offset that is still there."""
-        return Position({0: self._marks().start})
+        return Position({0: self._marks.now().start})
 
     def ends(self) -> Position:
         """The offset that the next publication gets."""
-        return Position({0: self._marks().end})
+        return Position({0: self._marks.now().end})
 
     def changes_end(self) -> int:
         """The version that the next change gets."""
-        return self._marks().version
+        return self._marks.now().version
 
     def bytes(self) -> int:
         """What the publications take."""
-        return self._marks().bytes
+        return self._marks.now().bytes
 
     def trim(self, position: Position) -> None:
         """Removes entries wholly before a position, some at a time, and compacts changes."""
@@ -160,20 +162,18 @@ class EmbeddedLog:
         """Closes the file."""
         self._database.close()
 
-    def _marks(self) -> Marks:
-        with self._database.reading() as connection:
-            return read_marks(connection)
-
     def _commit(self, items: Sequence[Append | Change]) -> list[Receipt | Accepted]:
         """Adds items in one transaction. What is known in memory changes after the commit."""
         with self._database.transaction() as connection:
-            marks = read_marks(connection)
+            number = self._database.transactions + 1
+            marks = self._marks.within(connection)
             recent = self._caught_up(connection, marks)
             adding = LogTransaction(connection, self.identity, recent, marks)
             results = [adding.add(item) for item in items]
             adding.finish()
             reached("log.before")
         reached("log.after")
+        self._marks.wrote(number, adding.marks)
         self._recent, self._recent_end = adding.recent, adding.marks.end
         return results
 

@@ -3,7 +3,7 @@
 Each page is read in a short transaction of its own; what was trimmed in between is left out.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import apsw
@@ -53,45 +53,45 @@ def _page(connection: apsw.Connection, start: int, end: int, envelopes: bool) ->
         return []
     statement = _ENTRIES.format(envelopes=", CAST(envelopes AS BLOB)" if envelopes else "")
     rows = first_rows(connection.execute(statement, (start, end)))
-    ends = [row[0] for row in rows[1:]]
-    if rows:
+
+    def next_after(place: int) -> int:
+        """Where the entry after a row begins."""
+        if place + 1 < len(rows):
+            return int(rows[place + 1][0])
         after = "SELECT min(first) FROM entries WHERE first > ?"
-        ends.append(connection.execute(after, (rows[-1][0],)).get or marks.end)
-    return list(_without_holes(rows, ends, range(start, end), envelopes))
+        return connection.execute(after, (rows[place][0],)).get or marks.end
+
+    return list(_without_holes(rows, next_after, range(start, end), envelopes))
 
 
 def _without_holes(
-    rows: Sequence[Any], ends: Sequence[int], wanted: range, envelopes: bool
+    rows: Sequence[Any], next_after: Callable[[int], int], wanted: range, envelopes: bool
 ) -> Iterator[Entry]:
     """The entries of rows, and one for each hole in the range that is wanted.
 
     Args:
         rows: those that overlap the range, or begin before it.
-        ends: of each, where the next one begins.
+        next_after: says where the entry after one of them begins; asked only where that matters.
         wanted: offsets.
         envelopes: whether they are asked for.
     """
     start = wanted.start
-    for row, end in zip(rows, ends, strict=True):
+    for place, row in enumerate(rows):
         if start < row[0]:
             yield _damaged(start, row[0], "it is missing")
-        entry = _entry(row, end, envelopes)
+        try:
+            entry = entry_of(row, envelopes)
+        except Damage as damage:
+            entry = _damaged(row[0], next_after(place), str(damage))
         if start < entry.first + entry.count:
             yield entry
             start = entry.first + entry.count
-        if start < min(end, wanted.stop):
-            yield _damaged(start, min(end, wanted.stop), "it is missing")
-            start = min(end, wanted.stop)
+        end = min(next_after(place), wanted.stop) if start < wanted.stop else start
+        if start < end:
+            yield _damaged(start, end, "it is missing")
+            start = end
     if not rows:
         yield _damaged(start, wanted.stop, "it is missing")
-
-
-def _entry(row: Any, end: int, envelopes: bool) -> Entry:
-    """The entry of a row, or of its damage up to where the next one begins."""
-    try:
-        return entry_of(row, envelopes)
-    except Damage as damage:
-        return _damaged(row[0], end, str(damage))
 
 
 def _damaged(first: int, end: int, what: str) -> Entry:

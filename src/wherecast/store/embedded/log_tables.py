@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import apsw
 
-from wherecast.store.embedded.database import Layout
+from wherecast.store.embedded.database import Database, Layout
 
 LAYOUT = Layout(
     version=2,  # 1 had the same tables, but no changes that were compacted
@@ -66,6 +66,48 @@ class Marks:
         """Puts the marks in the place of those that are there."""
         row = (self.start, self.end, self.version, self.bytes, _crc(self))
         connection.execute("INSERT OR REPLACE INTO marks VALUES (1, ?, ?, ?, ?, ?)", row)
+
+
+class KnownMarks:
+    """The marks of a log, read again only where they may have changed since.
+
+    Where this process owns the log, nobody else changes them, so they are known until its next
+    transaction; elsewhere they are read each time.
+
+    Concurrency: any number of threads; what is known is replaced as a whole.
+
+    Args:
+        database: the log's.
+        is_owner: whether this process owns it.
+    """
+
+    def __init__(self, database: Database, is_owner: bool) -> None:
+        self._database = database
+        self._is_owner = is_owner
+        self._known: tuple[int, Marks] = (-1, Marks())  # after so many transactions
+
+    def now(self) -> Marks:
+        """The marks as of the last transaction that has ended."""
+        known = self._still_known()
+        if known is not None:
+            return known
+        count = self._database.transactions  # before they are read: they are at least so new
+        with self._database.reading() as connection:
+            marks = read_marks(connection)
+        self._known = count, marks
+        return marks
+
+    def within(self, connection: apsw.Connection) -> Marks:
+        """The marks in a transaction that has not changed them."""
+        return self._still_known() or read_marks(connection)
+
+    def wrote(self, transaction: int, marks: Marks) -> None:
+        """Learns the marks that a transaction of this process has left; they count from 1."""
+        self._known = transaction, marks
+
+    def _still_known(self) -> Marks | None:
+        count, marks = self._known
+        return marks if self._is_owner and count == self._database.transactions else None
 
 
 def read_marks(connection: apsw.Connection) -> Marks:

@@ -13,7 +13,7 @@ import pyarrow as pa
 from wherecast.model import Schema, Subscription, WherecastError
 from wherecast.store.change_batches import runs_of
 from wherecast.store.embedded.database import Database, damaged
-from wherecast.store.embedded.log_tables import read_marks
+from wherecast.store.embedded.log_tables import KnownMarks, read_marks
 from wherecast.store.projection import subscription_of
 from wherecast.store.records import ChangeKind
 
@@ -59,20 +59,26 @@ def project(connection: apsw.Connection, changes: pa.RecordBatch) -> None:
 
 
 class EmbeddedRegistry:
-    """The tables that `project` writes."""
+    """The tables that `project` writes.
 
-    def __init__(self, database: Database) -> None:
+    Args:
+        database: has them.
+        marks: of the log; None reads them each time.
+    """
+
+    def __init__(self, database: Database, marks: KnownMarks | None = None) -> None:
         self._database = database
+        self._marks = marks or KnownMarks(database, is_owner=False)
         self._streams: tuple[int, Mapping[str, Schema]] = (-1, {})
         self._counts: tuple[int, dict[str, int]] = (-1, {})
 
     def streams(self) -> Mapping[str, Schema]:
         """The streams and their schemas."""
+        known, streams = self._streams
+        if known == self._marks.now().version:
+            return streams
         with self._database.reading() as connection:
             version = read_marks(connection).version
-            known, streams = self._streams
-            if known == version:
-                return streams
             rows: list[Any] = connection.execute("SELECT name, schema FROM streams").fetchall()
         streams = MappingProxyType({name: self._schema(name, text) for name, text in rows})
         self._streams = (version, streams)
@@ -118,15 +124,15 @@ class EmbeddedRegistry:
 
     def counts(self) -> dict[str, int]:
         """How many `streams`, `subscribers` and `subscriptions` there are."""
-        with self._database.reading() as connection:
-            version = read_marks(connection).version
-            known, counts = self._counts
-            if known != version:
+        known, counts = self._counts
+        if known != self._marks.now().version:
+            with self._database.reading() as connection:
+                version = read_marks(connection).version
                 counts = {
                     table: connection.execute(f"SELECT count(*) FROM {table}").get
                     for table in ("streams", "subscribers", "subscriptions")
                 }
-                self._counts = (version, counts)
+            self._counts = (version, counts)
         return dict(counts)
 
     def _all(self, statement: str, *values: str | int) -> list[tuple[Any, ...]]:

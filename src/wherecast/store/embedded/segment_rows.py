@@ -85,6 +85,10 @@ class SegmentRows:
         self._verified: set[SegmentRow] = set()
         self.opened_count = 0
 
+    def is_large(self, notifications: pa.RecordBatch) -> bool:
+        """Whether a segment becomes a file."""
+        return bool(pa.ipc.get_record_batch_size(notifications) >= self._settings.row_bytes_max)
+
     def prepare(self, segment: Numbered, tier: int) -> Prepared:
         """Encodes a segment, and writes its file if it is a large one.
 
@@ -93,7 +97,7 @@ class SegmentRows:
             StoreError: the file cannot be written.
         """
         first, end, notifications = segment.first, segment.end, segment.notifications
-        is_file = pa.ipc.get_record_batch_size(notifications) >= self._settings.row_bytes_max
+        is_file = self.is_large(notifications)
         data = encode_file(notifications) if is_file else encode_row(notifications)
         row = SegmentRow(first, end, tier, data.size, digest_of(first, end, data), is_file)
         if not is_file:
