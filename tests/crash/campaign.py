@@ -26,6 +26,7 @@ _MET_WITHIN_S = 10.0
 _ENDS_WITHIN_S = 60.0
 _PROGRESS_WITHIN_S = 180.0
 ANY_INSTANT = "any instant"
+_SAID = "killed at "
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,9 @@ class Part:
         name: of it.
         module: that is run.
         arguments: of the module; `{life}` becomes the number of the process.
-        points: at which it may die.
+        points: at which it, or a worker of it, may die.
+        first: at which visit of a point it dies at the earliest. Where workers die, each new one
+            must come further than the one before it.
         progress: a word that it says, or none where the ledger tells that it gets on.
     """
 
@@ -45,6 +48,7 @@ class Part:
     arguments: tuple[str, ...]
     points: tuple[str, ...]
     progress: str = ""
+    first: int = 1
 
 
 def kills(usual: int) -> int:
@@ -133,7 +137,19 @@ class Campaign:
 
     def summary(self) -> str:
         """The histogram of what was hit."""
-        return "\n".join(f"  {count:4} {what}" for what, count in sorted(self.hit.items()))
+        every = self.hit + self._hit_inside()
+        return "\n".join(f"  {count:4} {what}" for what, count in sorted(every.items()))
+
+    def _hit_inside(self) -> Counter[str]:
+        """How often workers of the pipeline died at a point: they say so, as the pipeline does."""
+        if "pipeline" not in self._parts:
+            return Counter()
+        said = self._errors("pipeline").read_text(errors="replace").splitlines()
+        points = [line.removeprefix(_SAID) for line in said if line.startswith(_SAID)]
+        own = Counter(points) - Counter(
+            {point: self.hit[f"pipeline: {point}"] for point in set(points)}
+        )
+        return Counter({f"pipeline: worker, {point}": count for point, count in own.items()})
 
     # How it kills.
 
@@ -143,7 +159,8 @@ class Campaign:
             points = [*part.points, *[""] * max(1, len(part.points))]
             self._draw.shuffle(points)
             for point in points:
-                yield f"{point}:{self._draw.randint(1, 3)}" if point else ""
+                count = part.first + self._draw.randint(0, 2)
+                yield f"{point}:{count}" if point else ""
 
     def _start(self, name: str, armed: bool = True) -> Started:
         part = self._parts[name]

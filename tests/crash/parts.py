@@ -27,6 +27,7 @@ PIPELINE = Part(
     ("{store}", "--master", "local[2,4]"),
     PIPELINE_POINTS,
     "committed",
+    first=2,
 )
 INLINE_PIPELINE = Part(
     "pipeline", "tests.crash.inline_pipeline_process", ("{store}",), PIPELINE_POINTS, "committed"

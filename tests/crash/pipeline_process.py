@@ -6,8 +6,7 @@ from functools import partial
 from tests.crash.small_segments import SMALL
 from wherecast.pipeline.live import spark
 from wherecast.pipeline.live.process import main
-from wherecast.store.embedded.store import EmbeddedStore
 
 if __name__ == "__main__":
-    setattr(spark, "EmbeddedStore", partial(EmbeddedStore, limits=SMALL))  # noqa: B010
+    setattr(spark, "LivePipeline", partial(spark.LivePipeline, segments=SMALL))  # noqa: B010
     sys.exit(main())

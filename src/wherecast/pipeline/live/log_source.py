@@ -1,8 +1,13 @@
-"""The log of a store as a streaming data source of Spark, matched where it is read.
+"""The log of a store as a streaming data source of Spark, matched and committed where it is read.
 
-Offsets are positions, with the changes that a batch knows. A task reads its share of the log and
-gives one row: what the stage made of it. Publications never go through Java, and a batch needs one
-Python worker per task.
+Offsets are positions, with the changes that a batch knows. A task reads its share of the log,
+matches it, and commits the notifications as a batch of the store. It gives Spark no rows: neither
+publications nor notifications go through Java, and the driver has nothing to do with a batch. Where
+several tasks share a micro-batch, each waits for the commit of the share before its own.
+
+The store makes that safe: a batch that does not continue what is committed, or is of a pipeline
+that was replaced, is refused, and one that is there already is left alone. So a task may be tried
+again at any point.
 
 A worker keeps the subscriptions in force between tasks and batches, and reads only the changes that
 are new to it.
@@ -11,6 +16,7 @@ are new to it.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -23,19 +29,28 @@ from pyspark.sql.streaming.datasource import (
     SupportsTriggerAvailableNow,
 )
 
+from wherecast.model import StoreError
 from wherecast.pipeline.live.figures import Figures
 from wherecast.pipeline.live.in_force import InForce
 from wherecast.pipeline.live.keeper import Keeper
 from wherecast.pipeline.live.plan import Plan, limited, plan
-from wherecast.pipeline.live.results import RESULT_DDL, row_of
-from wherecast.pipeline.live.stage import Range, match_range
+from wherecast.pipeline.live.stage import Matched, Range, match_range
+from wherecast.pipeline.live.times import last_time
+from wherecast.pipeline.live.told import Teller
 from wherecast.store.clock import now_us
-from wherecast.store.contracts import Log
+from wherecast.store.contracts import Batches, Log
+from wherecast.store.embedded.segment_rows import DEFAULT_SEGMENTS, SegmentSettings
 from wherecast.store.embedded.store import EmbeddedStore
 from wherecast.store.position import Position
+from wherecast.store.records import Batch
 
 FORMAT = "wherecast_log"
 _SHARE_MIN = 4_096  # publications of a task, where a batch is cut into several
+_TURN_WITHIN_S = 60.0
+
+
+class NotStoredError(StoreError):
+    """A batch was matched but could not be stored, as on a full disk: it is tried again."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +65,10 @@ class Share(InputPartition):
 class LogSource(DataSource):
     """The source of format `wherecast_log`.
 
-    Options: `path`, the directory of the store; `maxRows`, the publications of a batch; `tasks`,
-    how many tasks share a large batch; `poison`, a list of offsets as JSON that are left out.
+    Options: `path`, the directory of the store; `epoch`, of the pipeline; `told`, the folder where
+    workers tell what they did; `maxRows`, the publications of a batch; `tasks`, how many tasks
+    share a large batch; `poison`, a list of offsets as JSON that are left out; `rowBytesMax` and
+    `droppedKeptS`, the settings of segments.
     """
 
     @classmethod
@@ -60,8 +77,8 @@ class LogSource(DataSource):
         return FORMAT
 
     def schema(self) -> str:
-        """The columns."""
-        return RESULT_DDL
+        """The columns of rows that never come."""
+        return "nothing int"
 
     def streamReader(self, schema: Any) -> "LogReader":  # noqa: N802
         """The reader of a query."""
@@ -76,6 +93,13 @@ class LogReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._most = int(options.get("maxRows", 0))
         self._tasks = int(options.get("tasks", 1))
         self._poison = tuple(orjson.loads(options.get("poison", "[]")))
+        self._epoch = int(options.get("epoch", 0))
+        self._told = options.get("told", "")
+        usual = DEFAULT_SEGMENTS
+        self._segments = SegmentSettings(
+            row_bytes_max=int(options.get("rowBytesMax", usual.row_bytes_max)),
+            dropped_kept_s=float(options.get("droppedKeptS", usual.dropped_kept_s)),
+        )
         self._target: Position | None = None
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802
@@ -116,15 +140,40 @@ class LogReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         ]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """The row of a share."""
+        """Matches and commits a share; there are no rows."""
         assert isinstance(partition, Share)
         wanted, figures = partition.range, Figures()
         with figures.timed("subscriptions"):
             known = _subscriptions(self._path, partition)
         entries = self._log.read(wanted.partition, wanted.first, wanted.end)
         matched = match_range(wanted, entries, known, now_us(), self._poison)
-        matched.figures.add(figures)
-        yield row_of(matched, partition.changes)
+        with figures.timed("commit"):
+            self._commit(partition, matched)
+        figures.batches = 1
+        figures.add(matched.figures)
+        figures.holds([matched.figures])
+        _teller(self._told).tell(figures)
+        return iter(())
+
+    def _commit(self, share: Share, matched: Matched) -> None:
+        """Commits a share, after those before it.
+
+        Raises:
+            ConflictError: another pipeline has taken over.
+            NotStoredError: it could not be written.
+        """
+        first, end = share.range.first, share.range.end
+        try:
+            batches = _writing_store(self._path, self._segments).batches
+            if first > Position.from_json(share.start)[share.range.partition]:
+                _await_turn(batches, first)
+            at = max(last_time(batches), now_us())
+            start, after = ({share.range.partition: offset} for offset in (first, end))
+            segments, letters = (matched.segment,), matched.dead_letters
+            batch = Batch(Position(start), Position(after), share.changes, segments, letters, at)
+            batches.commit(batch, self._epoch)
+        except StoreError as error:
+            raise NotStoredError(str(error)) from error
 
     @property
     def _log(self) -> Log:
@@ -139,6 +188,37 @@ def _store(path: str) -> EmbeddedStore:
     if path not in _stores:
         _stores[path] = EmbeddedStore(path, "reader")
     return _stores[path]
+
+
+_writing_stores: dict[str, EmbeddedStore] = {}
+
+
+def _writing_store(path: str, segments: SegmentSettings) -> EmbeddedStore:
+    """The same, to commit."""
+    if path not in _writing_stores:
+        _writing_stores[path] = EmbeddedStore(path, "pipeline", limits=segments)
+    return _writing_stores[path]
+
+
+def _await_turn(batches: Batches, first: int) -> None:
+    """Waits until everything before an offset is committed.
+
+    Raises:
+        StoreError: that takes too long.
+    """
+    if not batches.wait(first - 1, _TURN_WITHIN_S):
+        raise StoreError(f"what lies before publication {first} was not committed in time")
+
+
+_tellers: dict[str, Teller] = {}
+
+
+def _teller(folder: str) -> Teller:
+    """What tells the driver what this process did."""
+    if folder not in _tellers:
+        _tellers.clear()  # of pipelines before
+        _tellers[folder] = Teller(Path(folder))
+    return _tellers[folder]
 
 
 _keepers: dict[str, Keeper] = {}

@@ -1,14 +1,15 @@
-"""The live pipeline on Spark: a streaming query over the log, committed batch by batch.
+"""The live pipeline on Spark: a streaming query over the log, whose tasks commit batch by batch.
 
-The store's record of batches is the truth. A query begins where that ends, with a checkpoint of its
-own that is thrown away with it: so a damaged or deleted checkpoint costs nothing, and a batch that
-is made again is recognised by the positions it covers.
+The store's record of batches is the truth; `log_source` says how tasks write it. A query begins
+where that ends, with a checkpoint of its own that is thrown away with it: so a damaged or deleted
+checkpoint costs nothing, and a batch that is made again is recognised by the positions it covers.
 """
 
 import logging
 import shutil
 import tempfile
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -20,22 +21,21 @@ from py4j.protocol import Py4JError, Py4JJavaError
 
 from wherecast.model import ConflictError, StoreError
 from wherecast.pipeline.live.figures import Figures
-from wherecast.pipeline.live.log_source import FORMAT, LogSource
+from wherecast.pipeline.live.log_source import FORMAT, LogSource, NotStoredError
 from wherecast.pipeline.live.mend import mend
 from wherecast.pipeline.live.plan import PUBLICATIONS_MAX, plan
 from wherecast.pipeline.live.poison import culprits
-from wherecast.pipeline.live.results import segment_of
-from wherecast.pipeline.live.times import last_time
+from wherecast.pipeline.live.told import Listener
 from wherecast.pipeline.live.trimming import trim_segments
 from wherecast.pipeline.session import SparkFailed, gist
 from wherecast.store.clock import now_us
 from wherecast.store.contracts import DamagedSegment
+from wherecast.store.embedded.segment_rows import DEFAULT_SEGMENTS, SegmentSettings
 from wherecast.store.embedded.store import EmbeddedStore
-from wherecast.store.position import Position
-from wherecast.store.records import Batch, Progress
+from wherecast.store.records import Progress
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
 _log = logging.getLogger("wherecast.pipeline")
@@ -43,18 +43,16 @@ _LOOK_S = 0.1  # how often a query is looked at
 _TRIM_S = 60.0  # how often it is looked for what nobody waits for
 _MERGE_S = 0.5  # how often segments are looked at
 _RETRY_S = 1.0  # after a full disk, say
+_TIME_S = 1.0  # how often Spark is asked how long batches took
+_UPDATES = 20  # batches that it remembers
 RESTARTS_MAX = 3  # of a query that fails at one place
 OPTIONS = {
     "spark.authenticate": "true",
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
-    "spark.sql.streaming.numRecentProgressUpdates": "10",
+    "spark.sql.streaming.numRecentProgressUpdates": str(_UPDATES),
     # Checkpoints are thrown away with their query, so their checksums are of no use.
     "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
 }
-
-
-class NotStored(StoreError):
-    """A batch was matched but could not be stored, as on a full disk: it is tried again."""
 
 
 class LivePipeline:
@@ -73,21 +71,27 @@ class LivePipeline:
         tasks: int = 1,
         publications_max: int = PUBLICATIONS_MAX,
         committed: Callable[[Progress, Figures], None] = lambda progress, figures: None,
+        segments: SegmentSettings = DEFAULT_SEGMENTS,
     ) -> None:
-        self.store = EmbeddedStore(path, "pipeline")
+        self.store = EmbeddedStore(path, "pipeline", limits=segments)
         self.restarts = 0
         self.figures = Figures()
         self._spark = spark
         self._path = path
         self._most = publications_max
-        self._options: dict[str, str | int] = {
+        self._workers = Listener()
+        self._options: dict[str, str | int | float] = {
             "path": str(path),
+            "epoch": self.store.batches.begin(),
+            "told": str(self._workers.folder),
             "tasks": tasks,
             "maxRows": publications_max,
+            "rowBytesMax": segments.row_bytes_max,
+            "droppedKeptS": segments.dropped_kept_s,
         }
         self._committed = committed
-        self._epoch = self.store.batches.begin()
-        self._at = last_time(self.store.batches)
+        self._spark_s = self._time_at = 0.0
+        self._timed: deque[tuple[str, int]] = deque(maxlen=2 * _UPDATES)
         self._poison: tuple[int, ...] = ()
         spark.dataSource.register(LogSource)
 
@@ -110,6 +114,7 @@ class LivePipeline:
         finally:
             stop.set()
             merging.join()
+            self._workers.close()
 
     def _run(self, stop: Event, to_end: bool) -> None:
         failures = 0
@@ -117,7 +122,7 @@ class LivePipeline:
             before = self.store.batches.progress()
             try:
                 problem = self._run_query(stop, to_end)
-            except NotStored as error:
+            except NotStoredError as error:
                 _log.warning("a batch could not be stored: %s; it is tried again", error)
                 stop.wait(_RETRY_S)
                 continue
@@ -135,21 +140,25 @@ class LivePipeline:
 
         Raises:
             ConflictError: another pipeline has taken over.
-            NotStored: a batch was matched, but could not be stored.
+            NotStoredError: a batch was matched, but could not be stored.
         """
-        failed: list[Exception] = []
-        with self._query(failed, to_end) as query:
-            while query.isActive and not stop.wait(_LOOK_S):
-                pass
+        reached = self.store.batches.progress().sequence
+        with self._query(to_end) as query:
+            while query.isActive and not stop.is_set():
+                if self.store.batches.wait(reached, _LOOK_S):
+                    reached = self._tell(query)
             problem = query.exception()
-        for error in failed:
-            if isinstance(error, ConflictError):
-                raise error
-            raise NotStored(str(error)) from error
-        return None if problem is None else gist(problem)
+            self._tell(query)
+        if problem is None:
+            return None
+        name, _, text = gist(problem).partition(": ")
+        for kind in (ConflictError, NotStoredError):
+            if name.endswith(kind.__name__):
+                raise kind(text)
+        return gist(problem)
 
     @contextmanager
-    def _query(self, failed: list[Exception], to_end: bool) -> Iterator["StreamingQuery"]:
+    def _query(self, to_end: bool) -> Iterator["StreamingQuery"]:
         checkpoint = tempfile.mkdtemp(prefix="wherecast-live-")
         trigger: dict[str, Any] = (
             {"availableNow": True} if to_end else {"processingTime": "0 seconds"}
@@ -157,7 +166,7 @@ class LivePipeline:
         options = {**self._options, "poison": orjson.dumps(self._poison).decode()}
         rows = self._spark.readStream.format(FORMAT).options(**options).load()
         query = (
-            rows.writeStream.foreachBatch(self._commit(failed))
+            rows.writeStream.format("noop")
             .option("checkpointLocation", checkpoint)
             .trigger(**trigger)
             .start()
@@ -167,6 +176,26 @@ class LivePipeline:
         finally:
             query.stop()
             shutil.rmtree(checkpoint, ignore_errors=True)
+
+    def _tell(self, query: "StreamingQuery") -> int:
+        """Tells what is committed and what was done for it; up to which sequence."""
+        progress = self.store.batches.progress()
+        self._time(query)
+        self.figures = self._workers.heard()
+        self.figures.took("spark", self._spark_s)
+        self._committed(progress, self.figures)
+        return progress.sequence
+
+    def _time(self, query: "StreamingQuery") -> None:
+        """Adds what Spark took for the micro-batches that have ended since, now and then."""
+        if time.monotonic() < self._time_at:
+            return
+        self._time_at = time.monotonic() + _TIME_S
+        for told in query.recentProgress:
+            run = told["runId"], told["batchId"]
+            if run not in self._timed:
+                self._timed.append(run)
+                self._spark_s += told["durationMs"].get("addBatch", 0) / 1e3
 
     def _merge(self, stop: Event) -> None:
         """Merges segments beside the query, and removes those that nobody waits for."""
@@ -192,35 +221,6 @@ class LivePipeline:
             return 0
         return 1
 
-    def _commit(self, failed: list[Exception]) -> Callable[["DataFrame", int], None]:
-        """The function that commits a micro-batch."""
-
-        def commit(frame: "DataFrame", _: int) -> None:
-            with self.figures.timed("spark"):
-                rows = frame.toArrow().to_pylist()
-            if not rows:
-                return
-            batches = self.store.batches
-            self._at = max(self._at, now_us())
-            batch = batch_of(rows, batches.progress().position, self._at)
-            try:
-                with self.figures.timed("commit"):
-                    progress = batches.commit(batch, self._epoch)
-            except (ConflictError, StoreError) as error:
-                failed.append(error)  # Spark would tell it in forty lines of Java
-                raise
-            self._count([Figures.from_dict(orjson.loads(row["figures"])) for row in rows])
-            self._committed(progress, self.figures)
-
-        return commit
-
-    def _count(self, parts: list[Figures]) -> None:
-        """Adds what a batch was, by what the workers say."""
-        for part in parts:
-            self.figures.add(part)
-        self.figures.holds(parts)
-        self.figures.batches += 1
-
     def _culprits(self, reached: Progress) -> list[int]:
         """The publications of the batch that failed which end the process."""
         planned = plan(self.store.log, reached.position, self._most)
@@ -231,24 +231,3 @@ class LivePipeline:
             with suppress(StoreError):  # then it is matched as if there were none
                 found.extend(culprits(self._path, part, planned.changes))
         return found
-
-
-def batch_of(rows: list[dict[str, Any]], position: Position, at: int) -> Batch:
-    """The batch of the rows of `RESULT` that one micro-batch gave.
-
-    Args:
-        rows: at least one.
-        position: how far the pipeline has come; partitions without a row stay there.
-        at: the time now.
-    """
-    made = [segment_of(row) for row in rows]
-    start, end = dict(position), dict(position)
-    covered = {segment.partition for segment, _ in made}
-    for partition in covered:
-        own = [segment for segment, _ in made if segment.partition == partition]
-        start[partition] = min(segment.first for segment in own)
-        end[partition] = max(segment.end for segment in own)
-    segments = tuple(segment for segment, _ in made)
-    letters = tuple(letter for _, letters in made for letter in letters)
-    changes = max(row["changes"] for row in rows)
-    return Batch(Position(start), Position(end), changes, segments, letters, at)

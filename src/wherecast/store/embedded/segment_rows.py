@@ -54,6 +54,9 @@ class SegmentSettings:
     dropped_kept_s: float = 60
 
 
+DEFAULT_SEGMENTS = SegmentSettings()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Prepared:
     """A segment whose file, if it is one, is on disk; no row names it yet."""

@@ -1,51 +1,140 @@
-"""What the driver makes of the rows that tasks give back; the query itself is tested on Spark."""
+"""What tasks of the pipeline on Spark do with their shares; the query itself is tested on Spark."""
 
 import pytest
 
 pytest.importorskip("pyspark")
 
-from typing import Any
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
-import pyarrow as pa
+import apsw
 
-from wherecast.pipeline.live.figures import Figures
-from wherecast.pipeline.live.log_source import _cut
-from wherecast.pipeline.live.notify import NOTHING
-from wherecast.pipeline.live.results import row_of, segment_of
-from wherecast.pipeline.live.spark import batch_of
-from wherecast.pipeline.live.stage import Matched, Range
+import wherecast as wc
+from wherecast.client.desk import Desk
+from wherecast.gateway.intake import prepare
+from wherecast.pipeline.live import log_source
+from wherecast.pipeline.live.log_source import LogReader, NotStoredError, Share, _cut
+from wherecast.pipeline.live.stage import Range
+from wherecast.pipeline.live.told import Listener
+from wherecast.store.embedded.store import EmbeddedStore
 from wherecast.store.position import Position
-from wherecast.store.records import DeadLetter, Segment
+
+SCHEMA = wc.Schema.from_dict({"no2": "int"})
 
 
-def row(partition: int, first: int, end: int, *letters: DeadLetter) -> dict[str, Any]:
-    matched = Matched(Segment(partition, first, end, NOTHING), letters, Figures())
-    (made,) = pa.Table.from_batches([row_of(matched, changes=end)]).to_pylist()
-    assert isinstance(made, dict)
-    return made
+class Shares:
+    """A store with ten publications that are all for Ana, and tasks that match them."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.store = EmbeddedStore(path)
+        self.told = Listener()
+        desk = Desk(self.store, SCHEMA, runs_pipeline=False)
+        desk.registrar.register("ana", 0)
+        desk.registrar.subscribe(wc.Subscription("s1", "no2 >= 0", "ana"), 0)
+        given = [wc.Publication({"no2": number}) for number in range(10)]
+        self.store.log.append(prepare(given, "default", SCHEMA).good, 0)
+        self.epoch = self.store.batches.begin()
+
+    def run(self, first: int, end: int, start: int | None = None, epoch: int | None = None) -> None:
+        """What one task does."""
+        begin = Position({0: first if start is None else start}).to_json()
+        share = Share(Range(0, first, end), begin, self.store.log.changes_end())
+        own = self.epoch if epoch is None else epoch
+        options = {"path": str(self.path), "epoch": str(own), "told": str(self.told.folder)}
+        assert list(LogReader(options).read(share)) == []
+
+    def queued(self) -> list[int]:
+        found: list[int] = self.store.mailboxes.queued("ana", 0, 100).sequences.tolist()
+        return found
+
+    def close(self) -> None:
+        for stores in (log_source._stores, log_source._writing_stores):
+            store = stores.pop(str(self.path), None)
+            if store is not None:
+                store.close()
+        log_source._keepers.pop(str(self.path), None)
+        self.told.close()
+        self.store.close()
 
 
-def test_a_batch_covers_what_its_rows_cover() -> None:
-    letter = DeadLetter("air", 1, 6, "damaged", 9)
-    rows = [row(0, 10, 12), row(1, 5, 7, letter), row(0, 7, 10)]
-    batch = batch_of(rows, Position({0: 7, 1: 5, 2: 3}), 99)
-    assert batch.start == Position({0: 7, 1: 5, 2: 3})
-    assert batch.end == Position({0: 12, 1: 7, 2: 3})
-    assert batch.changes == 12
-    assert batch.dead_letters == (letter,)
-    assert batch.at == 99
-    assert [(one.partition, one.first, one.end) for one in batch.segments] == [
-        (0, 10, 12),
-        (1, 5, 7),
-        (0, 7, 10),
-    ]
+@pytest.fixture
+def shares(tmp_path: Path) -> Iterator[Shares]:
+    made = Shares(tmp_path / "store")
+    yield made
+    made.close()
 
 
-def test_a_segment_comes_back_as_it_was_made() -> None:
-    segment, letters = segment_of(row(3, 1, 2))
-    assert (segment.partition, segment.first, segment.end) == (3, 1, 2)
-    assert segment.notifications.equals(NOTHING)
-    assert letters == ()
+def test_a_task_commits_what_it_matches(shares: Shares) -> None:
+    shares.run(0, 4)
+    assert shares.store.batches.progress().sequence == 4
+    assert shares.queued() == [0, 1, 2, 3]
+    shares.run(4, 10)
+    assert shares.queued() == list(range(10))
+
+
+def test_a_task_that_is_tried_again_commits_nothing_twice(shares: Shares) -> None:
+    for _ in range(2):
+        shares.run(0, 4)
+    assert shares.queued() == [0, 1, 2, 3]
+    assert len(shares.store.batches.records(0, 10)) == 1
+
+
+def test_a_share_waits_for_the_one_before_it(shares: Shares) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        second = pool.submit(shares.run, 4, 10, 0)
+        shares.run(0, 4)
+        second.result()
+    assert shares.queued() == list(range(10))
+
+
+def test_a_share_does_not_wait_without_end(shares: Shares, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_source, "_TURN_WITHIN_S", 0.01)
+    with pytest.raises(NotStoredError, match="before publication 4 was not committed in time"):
+        shares.run(4, 10, start=0)
+    assert shares.store.batches.progress().sequence == 0
+
+
+def test_a_pipeline_that_was_replaced_commits_nothing(shares: Shares) -> None:
+    shares.store.batches.begin()
+    with pytest.raises(wc.ConflictError, match="pipeline 1 was replaced by pipeline 2"):
+        shares.run(0, 4)
+    assert shares.queued() == []
+
+
+def test_what_cannot_be_stored_is_told_apart(
+    shares: Shares, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise apsw.FullError("no space")
+
+    monkeypatch.setattr("wherecast.store.embedded.batches.batch_row", full)
+    with pytest.raises(NotStoredError, match=re.escape("disk full")):
+        shares.run(0, 4)
+
+
+def test_the_driver_hears_what_was_done(shares: Shares) -> None:
+    shares.run(0, 4)
+    shares.run(4, 10)
+    heard = shares.told.heard()
+    assert (heard.batches, heard.publications, heard.matches, heard.filters) == (2, 10, 10, 1)
+    assert {"subscriptions", "decode", "match", "group", "commit"} <= heard.seconds.keys()
+
+
+def test_several_workers_are_added_up(shares: Shares) -> None:
+    shares.run(0, 4)
+    log_source._tellers.clear()  # as in another process
+    shares.run(4, 10)
+    assert shares.told.heard().publications == 10
+
+
+def test_where_nothing_can_be_told_a_batch_is_committed_all_the_same(shares: Shares) -> None:
+    shares.told.close()
+    shares.run(0, 4)
+    assert shares.queued() == [0, 1, 2, 3]
+    assert shares.told.heard().batches == 0
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,67 @@
+"""What the workers of a pipeline on Spark tell its driver: how much each has done.
+
+Each worker writes a file of its own, anew after each batch, into a folder that the driver made.
+They are figures for people: where a file cannot be written, or its worker dies just then, a batch
+is not counted.
+"""
+
+import os
+import shutil
+import tempfile
+import uuid
+from contextlib import suppress
+from pathlib import Path
+
+import orjson
+
+from wherecast.pipeline.live.figures import Figures
+
+_PREFIX = "wherecast-told-"
+
+
+class Teller:
+    """The side of a worker.
+
+    Args:
+        folder: as its `Listener` says.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._done = Figures()
+        self._path = folder / f"{uuid.uuid4().hex}.json"
+
+    def tell(self, figures: Figures) -> None:
+        """Adds what was done for a batch, and tells what was done so far."""
+        self._done.add(figures)
+        self._done.holds([figures])
+        new = self._path.with_suffix(".new")
+        with suppress(OSError):
+            new.write_bytes(orjson.dumps(self._done.to_dict()))
+            os.replace(new, self._path)
+
+
+class Listener:
+    """The side of the driver.
+
+    Attributes:
+        folder: where workers write.
+    """
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+
+    def heard(self) -> Figures:
+        """What all workers have done so far."""
+        parts = []
+        for path in self.folder.glob("*.json"):
+            with suppress(OSError):
+                parts.append(Figures.from_dict(orjson.loads(path.read_bytes())))
+        total = Figures()
+        for part in parts:
+            total.add(part)
+        total.holds(parts)
+        return total
+
+    def close(self) -> None:
+        """Removes the folder."""
+        shutil.rmtree(self.folder, ignore_errors=True)
