@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
 _log = logging.getLogger("wherecast.pipeline")
-_LOOK_S = 0.1  # how often a query is looked at
+_LOOK_S = 0.25  # how often a query is looked at
 _TRIM_S = 60.0  # how often it is looked for what nobody waits for
 _MERGE_S = 0.5  # how often segments are looked at
 _RETRY_S = 1.0  # after a full disk, say
@@ -48,6 +48,9 @@ _UPDATES = 20  # batches that it remembers
 RESTARTS_MAX = 3  # of a query that fails at one place
 OPTIONS = {
     "spark.authenticate": "true",
+    # Java only plans small batches: to compile that further, or to collect beside it, costs more
+    # than it gains on the cores that match.
+    "spark.driver.defaultJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
     "spark.sql.streaming.numRecentProgressUpdates": str(_UPDATES),
     # Checkpoints are thrown away with their query, so their checksums are of no use.
@@ -144,8 +147,8 @@ class LivePipeline:
         """
         reached = self.store.batches.progress().sequence
         with self._query(to_end) as query:
-            while query.isActive and not stop.is_set():
-                if self.store.batches.wait(reached, _LOOK_S):
+            while query.isActive and not stop.wait(_LOOK_S):
+                if self.store.batches.progress().sequence > reached:
                     reached = self._tell(query)
             problem = query.exception()
             self._tell(query)
