@@ -3,15 +3,23 @@
 import math
 from pathlib import Path
 
+import apsw
 import numpy as np
 import pyarrow as pa
 
+import wherecast as wc
 from tests.contract.feed import segment
 from tests.contract.places import embedded
+from wherecast.client.desk import Desk
+from wherecast.gateway.intake import prepare
+from wherecast.pipeline.live.inline import InlinePipeline
 from wherecast.store.embedded.segment_rows import SegmentSettings
+from wherecast.store.embedded.store import EmbeddedStore
 from wherecast.store.merging import FAN_IN
 from wherecast.store.position import Position
 from wherecast.store.records import SEGMENT, Batch, Segment
+
+SCHEMA = wc.Schema.from_dict({"no2": "int"})
 
 
 def dense(first: int, end: int, subscribers: int) -> Segment:
@@ -85,3 +93,36 @@ def test_a_notification_takes_few_bytes(tmp_path: Path) -> None:
     size = sum(file.stat().st_size for file in files)
     # the offset, where its list of subscriptions ends, and one place in it
     assert size / (each * FAN_IN * subscribers) < 8 + 4 + 4 + 0.1
+
+
+def test_a_publication_takes_few_statements_from_append_to_commit(tmp_path: Path) -> None:
+    said: list[str] = []
+
+    def trace(connection: apsw.Connection) -> None:
+        def tell(_: object, statement: str, __: object) -> bool:
+            said.append(statement.split()[0])
+            return True
+
+        connection.exec_trace = tell
+
+    apsw.connection_hooks.append(trace)
+    try:
+        store = EmbeddedStore(tmp_path / "store")
+        Desk(store, SCHEMA, runs_pipeline=False)
+        pipeline = InlinePipeline(store, lambda: 0)
+        for number in range(3):  # the first ones find out what is known then
+            said.clear()
+            one = prepare([wc.Publication({"no2": number})], "default", SCHEMA)
+            store.log.append(one.good, 0)
+            assert said == ["BEGIN", "INSERT", "INSERT", "COMMIT"]
+            batch = pipeline.next_batch()
+            assert batch is not None
+            pipeline.commit(batch)
+            assert pipeline.next_batch() is None
+        assert said[4:] == [
+            *("BEGIN", "SELECT", "SELECT", "COMMIT"),  # the entry
+            *("BEGIN", "SELECT", "SELECT", "INSERT", "INSERT", "COMMIT"),  # the batch
+        ]
+        store.close()
+    finally:
+        apsw.connection_hooks.remove(trace)

@@ -20,6 +20,7 @@ from tests.unit.store.embedded.test_database import SmallDisk
 from wherecast.model.errors import StoreError
 from wherecast.store.embedded.directory import Directory
 from wherecast.store.embedded.log import EmbeddedLog
+from wherecast.store.embedded.log_tables import Marks
 from wherecast.store.embedded.store import EmbeddedStore
 from wherecast.store.position import Position
 from wherecast.store.publication_ids import generated_id
@@ -348,3 +349,32 @@ class TestProcesses:
             assert [body.number for body in bodies[offset : offset + 3]] == [number] * 3
         assert append(place, Body(told[0][1], f"{told[0][1]}-0")) == [-1]
         place.close()
+
+
+class TestKnownMarks:
+    """The owner reads where its log begins and ends only after a transaction."""
+
+    def test_what_was_undone_is_not_known(
+        self, place: Place, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        append(place, Body(1))
+        append(place, Body(2))
+        assert place.log.ends() == Position({0: 2})
+        with monkeypatch.context() as patched:
+            patched.setattr(
+                Marks, "write", lambda *_: (_ for _ in ()).throw(apsw.FullError("full"))
+            )
+            with pytest.raises(StoreError, match="disk full"):
+                append(place, Body(3))
+        assert place.log.ends() == Position({0: 2})
+        place.log.trim(Position({0: 1}))  # as many transactions as if that had been committed
+        assert (place.log.starts(), place.log.ends()) == (Position({0: 1}), Position({0: 2}))
+        assert append(place, Body(4)) == [2]
+        assert place.log.ends() == Position({0: 3})
+
+    def test_another_process_sees_what_is_new(self, path: Path, place: Place) -> None:
+        reader = EmbeddedLog(Directory(path, "reader"))
+        for number in range(3):
+            assert reader.ends() == Position({0: number})
+            append(place, Body(number))
+        reader.close()
