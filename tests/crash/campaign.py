@@ -17,7 +17,7 @@ from signal import SIGKILL
 from threading import Event
 
 from tests.crash.ledger import read_facts, size_bytes
-from tests.crash.processes import Started
+from tests.crash.processes import CRASH_TOLD, Started
 from tests.crash.verdict import Verdict, judge, kept_in
 from tests.spark.services import send, until
 from wherecast.store.embedded.store import EmbeddedStore
@@ -26,7 +26,6 @@ _MET_WITHIN_S = 10.0
 _ENDS_WITHIN_S = 60.0
 _PROGRESS_WITHIN_S = 180.0
 ANY_INSTANT = "any instant"
-_SAID = "killed at "
 
 
 @dataclass(frozen=True)
@@ -141,15 +140,12 @@ class Campaign:
         return "\n".join(f"  {count:4} {what}" for what, count in sorted(every.items()))
 
     def _hit_inside(self) -> Counter[str]:
-        """How often workers of the pipeline died at a point: they say so, as the pipeline does."""
-        if "pipeline" not in self._parts:
-            return Counter()
-        said = self._errors("pipeline").read_text(errors="replace").splitlines()
-        points = [line.removeprefix(_SAID) for line in said if line.startswith(_SAID)]
-        own = Counter(points) - Counter(
-            {point: self.hit[f"pipeline: {point}"] for point in set(points)}
-        )
-        return Counter({f"pipeline: worker, {point}": count for point, count in own.items()})
+        """How often workers of the pipeline died at a point, which the pipeline itself did not."""
+        told = self._folder / "pipeline.killed"
+        points = Counter(told.read_text().splitlines() if told.exists() else ())
+        for point in points:
+            points[point] -= self.hit[f"pipeline: {point}"]
+        return Counter({f"pipeline: worker, {point}": count for point, count in points.items()})
 
     # How it kills.
 
@@ -171,7 +167,8 @@ class Campaign:
         point = next(self._armings[name]) if armed else ""
         temporary = self._folder / "tmp"
         temporary.mkdir(exist_ok=True)
-        environ = {"TMPDIR": str(temporary)}  # where checkpoints are
+        # where checkpoints are, and where it tells at which point it dies
+        environ = {"TMPDIR": str(temporary), CRASH_TOLD: str(self._folder / f"{name}.killed")}
         return Started(part.module, given, self._errors(name), point, environ)
 
     def _errors(self, name: str) -> Path:

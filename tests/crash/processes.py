@@ -11,7 +11,7 @@ from threading import Thread
 from tests.spark.services import send, session_members, until
 
 ROOT = Path(__file__).parents[2]
-CRASH_AT = "WHERECAST_CRASH_AT"
+CRASH_AT, CRASH_TOLD = "WHERECAST_CRASH_AT", "WHERECAST_CRASH_TOLD"
 _KINDLY_S = 60
 
 

@@ -380,6 +380,7 @@ class Courier:
                 with self._lock:
                     if name in self._boxes:
                         self._queues[name].load_failed()
+                        self._boxes[name].wake()  # another one who waits may try it
                 raise
             with self._lock:
                 if name not in self._boxes:

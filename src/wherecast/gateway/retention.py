@@ -57,9 +57,10 @@ def found_in(store: Store, limits: Retention, now: int) -> Found:
     most = max(1, limits.queue_bytes_max * publications // max(1, store.log.bytes()))
     overdue: dict[str, tuple[int, int]] = {}
     queued = 0
-    every = store.cursors.all()
+    end, every = store.batches.progress().sequence, store.cursors.all()
     while cursors := dict(islice(every, _AT_ONCE)):
-        counts = store.mailboxes.counts({name: one.through for name, one in cursors.items()})
+        throughs = {name: one.through for name, one in cursors.items()}
+        counts = store.mailboxes.counts(throughs, end)
         starts: dict[str, int] = {}
         for name, cursor in cursors.items():
             # What was acknowledged may not be stored yet.
@@ -68,7 +69,7 @@ def found_in(store: Store, limits: Retention, now: int) -> Found:
             queued += count
             if start > cursor.through:
                 starts[name] = start
-        for name, left in store.mailboxes.counts(starts).items():
+        for name, left in store.mailboxes.counts(starts, end).items():
             done = sum(sequence < starts[name] for sequence in cursors[name].beyond)
             overdue[name] = starts[name], counts[name] - left - done
     return Found(queued - sum(lost for _, lost in overdue.values()), overdue)

@@ -35,6 +35,7 @@ from wherecast.store.records import (
 )
 
 DEAD_LETTERS_MOST = 100_000
+ENDLESS = 2**63 - 1
 
 
 class DamagedSegment(StoreError):
@@ -226,8 +227,8 @@ class Mailboxes(Protocol):
         """
         ...
 
-    def counts(self, starts: Mapping[str, int]) -> dict[str, int]:
-        """How many notifications subscribers have, each at a sequence of its own and beyond.
+    def counts(self, starts: Mapping[str, int], end: int = ENDLESS) -> dict[str, int]:
+        """How many notifications subscribers have, each from a sequence of its own to an end.
 
         Every segment is opened once, for however many subscribers.
 

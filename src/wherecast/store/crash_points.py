@@ -1,7 +1,8 @@
 """Named points at which a test can kill the process, to see what is left then.
 
 `WHERECAST_CRASH_AT=commit.before:3` kills the process, as `kill -9` does, when it comes to that
-point for the third time; it says so on standard error. Without the variable a point costs one call.
+point for the third time; `WHERECAST_CRASH_TOLD` names a file that then gets a line with the point.
+Without the first variable a point costs one call.
 """
 
 import os
@@ -27,6 +28,7 @@ POINTS = (
 """All points, in the order in which a batch meets them."""
 
 _AT, _, _COUNT = os.environ.get("WHERECAST_CRASH_AT", "").partition(":")
+_TOLD = os.environ.get("WHERECAST_CRASH_TOLD", "")
 _met: Counter[str] = Counter()
 
 
@@ -35,5 +37,7 @@ def reached(point: str) -> None:
     if point == _AT:
         _met[point] += 1
         if _met[point] >= int(_COUNT or 1):
-            os.write(2, f"killed at {point}\n".encode())
+            if _TOLD:
+                with open(_TOLD, "a", encoding="utf-8") as file:
+                    file.write(f"{point}\n")
             os.kill(os.getpid(), signal.SIGKILL)

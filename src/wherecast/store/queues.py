@@ -52,10 +52,12 @@ def queue(
     return Queued(joined, subscription_ids, max(start, end))
 
 
-def counted(segments: Iterable[pa.RecordBatch], starts: Mapping[str, int]) -> dict[str, int]:
-    """How many notifications each subscriber has at a sequence and beyond, in all segments."""
+def counted(
+    segments: Iterable[pa.RecordBatch], starts: Mapping[str, int], end: int
+) -> dict[str, int]:
+    """How many notifications each subscriber has from a sequence to an end, in all segments."""
     total = dict.fromkeys(starts, 0)
     for segment in segments:
-        for name, count in counts(segment, starts).items():
+        for name, count in counts(segment, starts, end).items():
             total[name] += count
     return total

@@ -94,8 +94,8 @@ def _all_pairs(segment: pa.RecordBatch) -> Iterator[list[tuple[int, tuple[str, .
         ]
 
 
-def counts(segment: pa.RecordBatch, starts: Mapping[str, int]) -> dict[str, int]:
-    """How many notifications subscribers have, each at an offset of its own and beyond.
+def counts(segment: pa.RecordBatch, starts: Mapping[str, int], end: int) -> dict[str, int]:
+    """How many notifications subscribers have, each from an offset of its own to a common end.
 
     Those that have none anywhere in the segment are left out.
 
@@ -111,7 +111,8 @@ def counts(segment: pa.RecordBatch, starts: Mapping[str, int]) -> dict[str, int]
     counted = {}
     for name, row in rows.items():
         own = values[bounds[row] : bounds[row + 1]]
-        counted[name] = len(own) - int(own.searchsorted(starts[name]))
+        first, last = own.searchsorted((starts[name], end)).tolist()
+        counted[name] = max(0, last - first)
     return counted
 
 

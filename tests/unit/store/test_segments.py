@@ -61,22 +61,27 @@ class TestFind:
             told = zip(found.offsets.tolist(), found.subscription_ids, strict=True)
             assert list(told) == sorted(left.items())[:limit]
 
-    @given(plains(0, 20), st.dictionaries(names, st.integers(-1, 21)), st.integers(0, 2))
+    @given(
+        plains(0, 20),
+        st.dictionaries(names, st.integers(-1, 21)),
+        st.integers(-1, 21),
+        st.integers(0, 2),
+    )
     def test_they_are_counted_for_all_at_once(
-        self, plain: Plain, starts: dict[str, int], skipped: int
+        self, plain: Plain, starts: dict[str, int], end: int, skipped: int
     ) -> None:
         segment = segment_of(plain).slice(skipped)
         expected = {
-            name: sum(at >= starts[name] for at in own)
+            name: sum(starts[name] <= at < end for at in own)
             for name, own in plain_of(segment).items()
             if name in starts
         }
-        assert segments.counts(segment, starts) == expected
+        assert segments.counts(segment, starts, end) == expected
 
     def test_a_few_are_counted_in_a_large_one(self) -> None:
         segment = segment_of({f"s{number:03}": {1: ["x"], number: ["x"]} for number in range(500)})
         starts = {"s000": 1, "s007": 2, "s499": 500, "nobody": 0}
-        assert segments.counts(segment, starts) == {"s000": 1, "s007": 1, "s499": 0}
+        assert segments.counts(segment, starts, 1_000) == {"s000": 1, "s007": 1, "s499": 0}
 
     @given(plains(0, 20), st.sets(names), st.integers(-1, 21), st.integers(0, 2))
     def test_several_subscribers_are_found_at_once(
@@ -93,7 +98,7 @@ class TestFind:
 
     def test_nothing_is_found_in_an_empty_one(self) -> None:
         assert segments.find(segments.empty(), "a", 0, 1) is None
-        assert segments.counts(segments.empty(), {"a": 0}) == {}
+        assert segments.counts(segments.empty(), {"a": 0}, 9) == {}
 
     def test_it_reads_a_mapped_file(self, tmp_path: object) -> None:
         path = f"{tmp_path}/segment.arrow"

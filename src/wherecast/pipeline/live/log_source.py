@@ -161,12 +161,16 @@ class LogReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         Raises:
             ConflictError: another pipeline has taken over.
             NotStoredError: it could not be written.
+            StoreError: those before it take too long.
         """
         first, end = share.range.first, share.range.end
         try:
             batches = _writing_store(self._path, self._segments).batches
-            if first > Position.from_json(share.start)[share.range.partition]:
-                _await_turn(batches, first)
+        except StoreError as error:
+            raise NotStoredError(str(error)) from error
+        if first > Position.from_json(share.start)[share.range.partition]:
+            _await_turn(batches, first)
+        try:
             at = max(last_time(batches), now_us())
             start, after = ({share.range.partition: offset} for offset in (first, end))
             segments, letters = (matched.segment,), matched.dead_letters

@@ -1,8 +1,9 @@
 """The live pipeline as a process of its own: `python -m wherecast.pipeline.live.process DIRECTORY`.
 
-It says `ready` on standard output once Spark runs, then a line per committed batch: `committed`,
-the sequence, and what was done so far as JSON. It ends on SIGTERM and SIGINT, and when its standard
-input is closed: so it does not outlive the process that started it, however that one ends.
+It says `ready` on standard output once Spark runs, then a line whenever batches were committed:
+`committed`, the sequence, and what was done so far as JSON. It ends on SIGTERM and SIGINT, and when
+its standard input is closed: so it does not outlive the process that started it, however that one
+ends.
 """
 
 import argparse

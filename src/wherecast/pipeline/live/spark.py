@@ -82,10 +82,11 @@ class LivePipeline:
         self._spark = spark
         self._path = path
         self._most = publications_max
+        epoch = self.store.batches.begin()
         self._workers = Listener()
         self._options: dict[str, str | int | float] = {
             "path": str(path),
-            "epoch": self.store.batches.begin(),
+            "epoch": epoch,
             "told": str(self._workers.folder),
             "tasks": tasks,
             "maxRows": publications_max,

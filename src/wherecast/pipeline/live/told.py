@@ -28,7 +28,7 @@ class Teller:
 
     def __init__(self, folder: Path) -> None:
         self._done = Figures()
-        self._path = folder / f"{uuid.uuid4().hex}.json"
+        self._path = folder / f"{os.getpid()}-{uuid.uuid4().hex}.json"
 
     def tell(self, figures: Figures) -> None:
         """Adds what was done for a batch, and tells what was done so far."""
@@ -49,19 +49,35 @@ class Listener:
 
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        self._by_dead = Figures()
 
     def heard(self) -> Figures:
-        """What all workers have done so far."""
-        parts = []
+        """What all workers have done so far, and how large the index of the last one is."""
+        total, newest = Figures(), 0
         for path in self.folder.glob("*.json"):
             with suppress(OSError):
-                parts.append(Figures.from_dict(orjson.loads(path.read_bytes())))
-        total = Figures()
-        for part in parts:
-            total.add(part)
-        total.holds(parts)
+                is_alive, at = _is_alive(path), path.stat().st_mtime_ns
+                figures = Figures.from_dict(orjson.loads(path.read_bytes()))
+                if at >= newest:
+                    newest = at
+                    total.holds([figures])
+                if is_alive:
+                    total.add(figures)
+                else:
+                    self._by_dead.add(figures)
+                    path.unlink()
+        total.add(self._by_dead)
         return total
 
     def close(self) -> None:
         """Removes the folder."""
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _is_alive(path: Path) -> bool:
+    """Whether the worker of a file is there, on this host."""
+    try:
+        os.kill(int(path.name.partition("-")[0]), 0)
+    except ProcessLookupError:
+        return False
+    return True

@@ -56,7 +56,8 @@ class Database:
 
     Attributes:
         path: the file.
-        transactions: how many were committed since it was opened.
+        transactions: how many were committed since it was opened. While it stays the same, this
+            process has changed nothing.
 
     Raises:
         StoreError: it is damaged, missing, or written by a newer version.
@@ -86,15 +87,19 @@ class Database:
             writer = self._writer
             if writer is None:
                 raise StoreError(f"{self.path} is not open for writing")
+            is_begun = False
             try:
                 writer.execute("BEGIN IMMEDIATE")
+                is_begun = True
                 yield writer
                 writer.execute("COMMIT")
+                self.transactions += 1
             except BaseException:
                 if writer.in_transaction:
                     writer.execute("ROLLBACK")
+                elif is_begun:  # interrupted when it was committed, perhaps
+                    self.transactions += 1
                 raise
-            self.transactions += 1
 
     @contextmanager
     def reading(self) -> Iterator[apsw.Connection]:

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from wherecast.model import ConflictError, StoreError
 from wherecast.store import segments as columns
+from wherecast.store.contracts import ENDLESS
 from wherecast.store.crash_points import reached
 from wherecast.store.embedded.batch_tables import (
     SegmentRow,
@@ -28,7 +29,6 @@ from wherecast.store.queues import counted, queue
 from wherecast.store.records import Queued, Segment
 
 _TRIES = 20
-_ENDLESS = 2**63 - 1
 
 Result = TypeVar("Result")
 
@@ -51,12 +51,14 @@ class EmbeddedMailboxes:
 
         return _retried(look)
 
-    def counts(self, starts: Mapping[str, int]) -> dict[str, int]:
-        """How many notifications subscribers have, each at a sequence of its own and beyond."""
+    def counts(self, starts: Mapping[str, int], end: int = ENDLESS) -> dict[str, int]:
+        """How many notifications subscribers have, each from a sequence of its own to an end."""
 
         def look() -> dict[str, int]:
-            rows, _ = self._listed(min(starts.values(), default=_ENDLESS))
-            return counted((self._segments.open(row) for row in rows if not row.is_empty), starts)
+            rows, _ = self._listed(min(starts.values(), default=ENDLESS))
+            # The newest first: they are merged soon, and it would have to begin again.
+            newest = (self._segments.open(row) for row in reversed(rows) if not row.is_empty)
+            return counted(newest, starts, end)
 
         return _retried(look)
 
@@ -77,7 +79,7 @@ class EmbeddedMailboxes:
 
     def replace(self, first: int, end: int, segments: Sequence[Segment]) -> None:
         """Puts segments that were made again in the place of those of a range of sequences."""
-        given = number(segments, [Span(0, 0, 0, _ENDLESS)])
+        given = number(segments, [Span(0, 0, 0, ENDLESS)])
         check_cover(given, first, end)
 
         def put() -> None:
@@ -131,7 +133,7 @@ class EmbeddedMailboxes:
 
     def _merge(self) -> int:
         with self._database.reading() as connection:
-            rows = read_segments(connection, 0, _ENDLESS)
+            rows = read_segments(connection, 0, ENDLESS)
         found = due([row.tier for row in rows], [row.size_bytes for row in rows])
         if not found:
             return 0

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from wherecast.model import ConflictError
 from wherecast.store import segments as columns
+from wherecast.store.contracts import ENDLESS
 from wherecast.store.memory.committed import Committed, Kept
 from wherecast.store.merging import due
 from wherecast.store.numbering import Numbered, check_cover, number
@@ -29,11 +30,11 @@ class MemoryMailboxes:
             found, end = self._from(start), self._committed.end
         return queue((one.notifications for one in found), subscriber, start, limit, end)
 
-    def counts(self, starts: Mapping[str, int]) -> dict[str, int]:
-        """How many notifications subscribers have, each at a sequence of its own and beyond."""
+    def counts(self, starts: Mapping[str, int], end: int = ENDLESS) -> dict[str, int]:
+        """How many notifications subscribers have, each from a sequence of its own to an end."""
         with self._lock:
             found = self._from(min(starts.values(), default=self._committed.end))
-        return counted((one.notifications for one in found), starts)
+        return counted((one.notifications for one in found), starts, end)
 
     def since(self, start: int) -> list[Numbered]:
         """The segments that reach beyond a sequence, in order; the first may begin before it."""

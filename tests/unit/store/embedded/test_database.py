@@ -49,6 +49,30 @@ class TestTransactions:
         assert numbers(database) == [1, 2]
         assert database.transactions == 1
 
+    def test_one_that_is_interrupted_when_it_was_committed_counts(
+        self, database: Database, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        writer = database._writer
+        assert writer is not None
+
+        class Interrupted:
+            """As after Ctrl-C: what was asked for is done, and then it is raised."""
+
+            in_transaction = property(lambda _: writer.in_transaction)
+
+            def execute(self, statement: str, *values: object) -> object:
+                done = writer.execute(statement, *values)
+                if statement == "COMMIT":
+                    raise KeyboardInterrupt
+                return done
+
+        with monkeypatch.context() as patched:
+            patched.setattr(database, "_writer", Interrupted())
+            with pytest.raises(KeyboardInterrupt):
+                add(database, 1)
+        assert numbers(database) == [1]
+        assert database.transactions == 1
+
     def test_readers_see_one_state(self, path: Path, database: Database) -> None:
         add(database, 1)
         reader = Database(path, LAYOUT, is_writer=False)
