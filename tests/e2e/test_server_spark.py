@@ -35,8 +35,13 @@ def test_publications_are_matched_by_spark(tmp_path: Path) -> None:
             got = json.loads(socket.recv(60))
             assert got["publication"]["attributes"] == {"n": 10.0}
             socket.send(json.dumps({"through": got["cursor"]}))
-            metrics = server.call("GET", "/metrics")[1].decode().splitlines()
-            assert "wherecast_matches_total 1.0" in metrics
+            metrics: list[str] = []
+
+            def is_told() -> bool:  # workers tell the driver, which tells the gateway
+                metrics[:] = server.call("GET", "/metrics")[1].decode().splitlines()
+                return "wherecast_matches_total 1.0" in metrics
+
+            until("the figures of the batch", is_told)
             assert "wherecast_index_filters 1.0" in metrics
             found = {line.partition(" ")[0] for line in metrics}
             stages = ("subscriptions", "decode", "match", "group", "spark", "commit")

@@ -1,10 +1,12 @@
 """`wherecast subscribe`: notifications as they come, acknowledged, over any interruption."""
 
+import signal
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from threading import current_thread, main_thread
 from typing import Any
 
 import orjson
@@ -76,14 +78,37 @@ def _show(remote: Remote, options: SubscribeOptions, shown: list[dict[str, Any]]
     printed = None
     try:
         for one in shown:
-            print(orjson.dumps(one).decode() if options.as_json else line_of(one), flush=True)
-            printed = {"through": one["cursor"]}
+            with _uninterrupted():  # whoever sees the line may send Ctrl-C at once
+                print(orjson.dumps(one).decode() if options.as_json else line_of(one), flush=True)
+                printed = {"through": one["cursor"]}
         persisting(remote, "POST", path, printed)
     except KeyboardInterrupt:
         if printed is not None:
             with suppress(Unreachable, RefusedByServer):
                 remote.call("POST", path, printed)
         raise
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Has Ctrl-C wait until something is done; a second one does not wait."""
+    if current_thread() is not main_thread():  # it has none
+        yield
+        return
+    caught: list[int] = []
+
+    def wait(number: int, _: object) -> None:
+        caught.append(number)
+        if len(caught) > 1:
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, wait)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if caught:
+        raise KeyboardInterrupt
 
 
 def _received(remote: Remote, options: SubscribeOptions) -> Iterator[list[dict[str, Any]]]:
