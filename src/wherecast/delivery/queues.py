@@ -38,7 +38,7 @@ class Queues:
     ) -> None:
         self._queues: dict[str, Queue] = {}
         self._connected: set[str] = set()
-        self._waiting: Counter[str] = Counter()  # those who wait at a queue without a connection
+        self._waiting: Counter[str] = Counter()  # how many wait at a queue
         self._behind: set[str] = set()  # queues that were told of what they can only load later
         self._limits = limits
         self._delivered_before = end if delivered_before is None else delivered_before

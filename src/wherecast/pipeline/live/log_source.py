@@ -86,7 +86,7 @@ class LogSource(DataSource):
 
 
 class LogReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Plans batches in a process of its own, and reads the share of a task in a worker."""
+    """Plans batches in a process of its own; matches and commits a task's share in a worker."""
 
     def __init__(self, options: Any) -> None:
         self._path = options["path"]
@@ -95,10 +95,9 @@ class LogReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._poison = tuple(orjson.loads(options.get("poison", "[]")))
         self._epoch = int(options.get("epoch", 0))
         self._told = options.get("told", "")
-        usual = DEFAULT_SEGMENTS
         self._segments = SegmentSettings(
-            row_bytes_max=int(options.get("rowBytesMax", usual.row_bytes_max)),
-            dropped_kept_s=float(options.get("droppedKeptS", usual.dropped_kept_s)),
+            row_bytes_max=int(options.get("rowBytesMax", DEFAULT_SEGMENTS.row_bytes_max)),
+            dropped_kept_s=float(options.get("droppedKeptS", DEFAULT_SEGMENTS.dropped_kept_s)),
         )
         self._target: Position | None = None
 
