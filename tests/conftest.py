@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, settings
 from tests.environments import build_wheel
 from tests.s3 import s3  # noqa: F401
 from tests.spark.sessions import KIND, SESSIONS
-from wherecast.pipeline.own_blobs import remove_own
+from wherecast.pipeline.filters.process_blobs import remove_own
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -6,9 +6,9 @@ from typing import Any
 import pyarrow as pa
 
 from wherecast import Schema
+from wherecast.broker.registrar.registry_changes import RegistryChange, changes_of
 from wherecast.columns import decode_rows
-from wherecast.columns.encoded import encode_batch
-from wherecast.gateway.changes import Change, changes_of
+from wherecast.columns.log_encoding import encode_batch
 from wherecast.store.position import Position
 from wherecast.store.records import ChangeEntry, Entry
 
@@ -36,7 +36,7 @@ class LiveLog:
                     self.end += 1
 
     def _change(self, content: Sequence[tuple[Any, ...]]) -> None:
-        batch = changes_of([Change(*one) for one in content])
+        batch = changes_of([RegistryChange(*one) for one in content])
         position = Position({0: self.end})
         self._changes.append(ChangeEntry(self.changes_end, len(content), position, 0, batch))
         self.changes_end += len(content)

@@ -19,8 +19,8 @@ import pyarrow as pa
 import pytest
 
 from wherecast import Publication, Subscription
-from wherecast.client.desk import Desk
-from wherecast.columns.encoded import decode_batch
+from wherecast.broker.broker_core import BrokerCore
+from wherecast.columns.log_encoding import decode_batch
 from wherecast.store.contracts import Log, Store
 from wherecast.store.embedded.cursors import EmbeddedCursors
 from wherecast.store.embedded.directory import Directory
@@ -52,7 +52,7 @@ SCALES = [
 class _Player:
     """Publishes and changes subscriptions in an order that the seed alone decides."""
 
-    desk: Desk
+    desk: BrokerCore
     scale: Scale
     rng: Random
     workloads: dict[str, Workload]
@@ -108,7 +108,7 @@ class _Player:
                 self.subscribe(name, other)
 
 
-def play(desk: Desk, scale: Scale) -> None:
+def play(desk: BrokerCore, scale: Scale) -> None:
     """Publishes to two streams, with changes of subscriptions after every few publications."""
     workloads = {"mixed": mixed(seed=scale.seed), "stocks": stocks(seed=scale.seed)}
     texts = {name: _texts(workload) for name, workload in workloads.items()}
@@ -137,7 +137,7 @@ def _rows(workload: Workload, count: int) -> Iterator[dict[str, Any]]:
             yield {name: value for name, value in row.items() if value is not None}
 
 
-def taken(desk: Desk, wanted: pa.Table) -> pa.Table:
+def taken(desk: BrokerCore, wanted: pa.Table) -> pa.Table:
     """What all subscribers receive until their queues are empty, a row per match.
 
     It waits for as many notifications as are wanted, since a queue hears of a commit a moment

@@ -2,7 +2,7 @@
 
 import pytest
 
-from wherecast.matching.columnar import flat, snapshot, trees
+from wherecast.matching.columnar import flat_scan, snapshot, tree_matching
 
 WAYS = ("columns", "flat", "trees", "groups")
 
@@ -10,7 +10,7 @@ WAYS = ("columns", "flat", "trees", "groups")
 def take(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Has every match done on whole columns, by trying all, or by trees in one of two orders."""
     monkeypatch.setattr(snapshot, "_PLAIN_MAX", -1 if way in ("trees", "groups") else 1 << 60)
-    monkeypatch.setattr(flat, "is_loaded", lambda: way == "flat")
+    monkeypatch.setattr(flat_scan, "is_loaded", lambda: way == "flat")
     if way == "groups":
-        monkeypatch.setattr(trees, "_MANY_GROUPS", -1)
-        monkeypatch.setattr(trees, "_FIRST_ROWS", 1)
+        monkeypatch.setattr(tree_matching, "_MANY_GROUPS", -1)
+        monkeypatch.setattr(tree_matching, "_FIRST_ROWS", 1)

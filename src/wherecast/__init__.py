@@ -8,8 +8,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from wherecast.client.async_broker import AsyncBroker as AsyncBroker
-    from wherecast.client.broker import Broker as Broker
+    from wherecast.broker.async_broker import AsyncBroker as AsyncBroker
+    from wherecast.broker.broker import Broker as Broker
     from wherecast.language import Explanation as Explanation
     from wherecast.language import Filter as Filter
     from wherecast.matching import Index as Index
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     __version__: str
 
 _HOMES = {
-    "wherecast.client.async_broker": ("AsyncBroker",),
-    "wherecast.client.broker": ("Broker",),
+    "wherecast.broker.async_broker": ("AsyncBroker",),
+    "wherecast.broker.broker": ("Broker",),
     "wherecast.language": ("Explanation", "Filter"),
     "wherecast.matching": ("Index", "Matches"),
     "wherecast.model": (

@@ -16,13 +16,15 @@ except ImportError as error:
     raise ImportError("wherecast.spark needs PySpark: pip install 'wherecast[spark]'") from error
 
 from wherecast.model import Attribute, ConfigError, Schema
-from wherecast.pipeline.filter_set import Change, FilterSet
-from wherecast.pipeline.filters import OnBad
-from wherecast.pipeline.join import How, Output
-from wherecast.pipeline.live_filters import LiveFilters
-from wherecast.pipeline.own_blobs import own_directory
-from wherecast.pipeline.place import Place, PlacedFilters, opened
-from wherecast.pipeline.spark_checks import (
+from wherecast.pipeline.filters.blob_location import Place, PlacedFilters, opened
+from wherecast.pipeline.filters.filter_set import Change, FilterSet
+from wherecast.pipeline.filters.filter_table import OnBad
+from wherecast.pipeline.filters.process_blobs import own_directory
+from wherecast.pipeline.filters.stored_filters import Folder, StoredFilters
+from wherecast.pipeline.filters.streaming_filters import LiveFilters
+from wherecast.pipeline.spark.compile_filters import compile_frame, filter_columns
+from wherecast.pipeline.spark.match_query import MatchQuery, build
+from wherecast.pipeline.spark.query_checks import (
     need_columns,
     need_frame,
     need_kind,
@@ -32,14 +34,12 @@ from wherecast.pipeline.spark_checks import (
     needed_by,
     needed_ever,
 )
-from wherecast.pipeline.spark_compile import compile_frame, filter_columns
-from wherecast.pipeline.spark_filters import Filters, load_filters, on_schema
-from wherecast.pipeline.spark_python import need_python
-from wherecast.pipeline.spark_query import MatchQuery, build
-from wherecast.pipeline.spark_settings import Advice, check, session
-from wherecast.pipeline.spark_ship import place_for
-from wherecast.pipeline.stored import Folder, StoredFilters
-from wherecast.pipeline.tasks import FilterSource
+from wherecast.pipeline.spark.session_settings import Advice, check, session
+from wherecast.pipeline.spark.ship_blobs import place_for
+from wherecast.pipeline.spark.spark_filters import Filters, load_filters, on_schema
+from wherecast.pipeline.spark.worker_python import need_python
+from wherecast.pipeline.stages.batch_task import FilterSource
+from wherecast.pipeline.stages.result_columns import How, Output
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -7,7 +7,7 @@ import pytest
 
 from tests.conformance.cases import FILES, Case, CaseFile, read_filter
 from wherecast import Index
-from wherecast.language import evaluate
+from wherecast.language.meaning import evaluate
 
 Row = tuple[Case, dict[str, Any], list[str]]
 Entry = Callable[..., bool | None]

@@ -41,7 +41,7 @@ def _matched(
     """The matches as rows and as arrays, by every way that this Spark has, side by side."""
     from pyspark.sql import functions as fn
 
-    from wherecast.pipeline import spark_query, spark_runner
+    from wherecast.pipeline.spark import match_query, spark_runner
     from wherecast.spark import compile_filters, match
 
     compiled = compile_filters(filters, options.get("schema", publications.schema))
@@ -49,7 +49,7 @@ def _matched(
     parts = []
     with pytest.MonkeyPatch.context() as patch:
         for way in ways:
-            patch.setattr(spark_query, "_choose_way", lambda *_, way=way: way)
+            patch.setattr(match_query, "_choose_way", lambda *_, way=way: way)
             rows = match(publications, compiled, **options)
             arrays = match(publications, compiled, output="arrays", **options)
             exploded = arrays.withColumn("filter_id", fn.explode("filter_ids"))

@@ -4,7 +4,7 @@ import pytest
 
 from tests.conformance.cases import FILES, Case, CaseFile, each_case, read_filter
 from wherecast import Index
-from wherecast.matching.betree.parameters import TreeParameters
+from wherecast.matching.trees.betree.parameters import TreeParameters
 
 TREES = ("betree", "forest")
 SMALL = TreeParameters(leaf_max=2, leaf_min=1)  # so that few filters make many nodes

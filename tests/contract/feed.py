@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 from tests.unit.store.segment_strategies import Plain, segment_of
 from wherecast.store.contracts import Batches, Mailboxes
-from wherecast.store.numbering import spans_of
 from wherecast.store.position import Position
 from wherecast.store.records import Batch, DeadLetter, Segment
+from wherecast.store.sequences import spans_of
 
 SUBSCRIBERS = ("ana", "bo", "žarko")
 

@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wherecast.store.contracts import Batches, Cursors, Mailboxes
-from wherecast.store.embedded import batch_tables
-from wherecast.store.embedded.batches import EmbeddedBatches
+from wherecast.store.embedded.batches import batch_tables
+from wherecast.store.embedded.batches.batches import EmbeddedBatches
+from wherecast.store.embedded.batches.mailboxes import EmbeddedMailboxes
+from wherecast.store.embedded.batches.segment_rows import SegmentRows, SegmentSettings
 from wherecast.store.embedded.cursors import EmbeddedCursors
 from wherecast.store.embedded.database import Database
 from wherecast.store.embedded.directory import Directory, Role
-from wherecast.store.embedded.mailboxes import EmbeddedMailboxes
-from wherecast.store.embedded.segment_rows import SegmentRows, SegmentSettings
 from wherecast.store.memory.batches import MemoryBatches
 from wherecast.store.memory.committed import Committed
 from wherecast.store.memory.cursors import MemoryCursors
 from wherecast.store.memory.mailboxes import MemoryMailboxes
-from wherecast.store.segment_files import SegmentFiles
+from wherecast.store.segments.segment_files import SegmentFiles
 
 KINDS = ("memory-1", "memory-3", "embedded", "embedded-files")
 

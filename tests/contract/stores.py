@@ -13,9 +13,9 @@ import pyarrow as pa
 from wherecast.model import Schema
 from wherecast.store.contracts import Log, Registry
 from wherecast.store.embedded.directory import Directory
-from wherecast.store.embedded.log import EmbeddedLog
+from wherecast.store.embedded.log.log import EmbeddedLog
+from wherecast.store.ids.recent_ids import IdWindow
 from wherecast.store.memory.log import MemoryLog
-from wherecast.store.recent_ids import IdWindow
 from wherecast.store.records import CHANGE_KINDS, CHANGES, ENVELOPES, Publications
 
 SCHEMA = Schema.from_dict({"no2": "float"})

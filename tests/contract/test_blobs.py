@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from wherecast.model.errors import ConfigError
-from wherecast.store.blobs import Blobs, MissingBlob, open_blobs
+from wherecast.store.blobs.blobs import Blobs, MissingBlob, open_blobs
 
 FORKED = multiprocessing.get_context("fork")
 WRITERS = 8

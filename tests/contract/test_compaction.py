@@ -12,13 +12,13 @@ from tests.contract.stores import publications as bodies
 from tests.live_log import told
 from wherecast import StoreError
 from wherecast.columns import decode_rows
-from wherecast.columns.encoded import encode_batch
+from wherecast.columns.log_encoding import encode_batch
 from wherecast.pipeline.live.in_force import InForce
 from wherecast.pipeline.live.stage import Range, match_range
-from wherecast.store import compaction
+from wherecast.store.changes import compaction
+from wherecast.store.changes.projection import Projection, replay
 from wherecast.store.contracts import Log, Registry
 from wherecast.store.position import Position
-from wherecast.store.projection import Projection, replay
 from wherecast.store.records import ChangeEntry, Publications
 
 Matches = dict[tuple[int, str, int], list[str]]  # by partition, subscriber and offset
@@ -224,7 +224,7 @@ def test_what_is_left_matches_as_before(log: LogWithRegistry, seed: int) -> None
 def test_whoever_reads_meanwhile_begins_anew(
     log: LogWithRegistry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("wherecast.store.embedded.log_reading._PAGE_BYTES", 1)
+    monkeypatch.setattr("wherecast.store.embedded.log.log_reading._PAGE_BYTES", 1)
     define(log)
     replaced(log, 40)
     publish(log, 50)

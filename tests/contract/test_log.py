@@ -18,11 +18,11 @@ from tests.contract.stores import (
     publications,
 )
 from wherecast.model import SchemaError
+from wherecast.store.changes.projection import replay
 from wherecast.store.contracts import Log, Registry
+from wherecast.store.ids.publication_ids import generated_id
+from wherecast.store.ids.recent_ids import IdWindow
 from wherecast.store.position import Position
-from wherecast.store.projection import replay
-from wherecast.store.publication_ids import generated_id
-from wherecast.store.recent_ids import IdWindow
 from wherecast.store.records import Receipt
 
 THREADS = 8

@@ -10,7 +10,7 @@ import pytest
 from tests.contract.feed import SUBSCRIBERS, Feed, commit_all, made_again, pull, segment, whole
 from tests.contract.places import KINDS, Opened, open_kind
 from wherecast.model import ConflictError, StoreError
-from wherecast.store.merging import FAN_IN
+from wherecast.store.segments.merging import FAN_IN
 
 
 @pytest.fixture(params=KINDS)

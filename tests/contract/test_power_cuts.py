@@ -8,10 +8,10 @@ import pytest
 
 from tests.contract.stores import Body, Place, bodies_in, changes, embedded_place, publications
 from tests.power_cut import Disk, Image, recorded_disk, scratch
-from wherecast.store import compaction
-from wherecast.store.embedded import log as embedded_log
+from wherecast.store.changes import compaction
+from wherecast.store.changes.projection import replay
+from wherecast.store.embedded.log import log as embedded_log
 from wherecast.store.position import Position
-from wherecast.store.projection import replay
 
 
 @pytest.fixture(autouse=True)

@@ -28,12 +28,12 @@ from tests.crash.world import (
     publication_id,
     script,
 )
-from wherecast.client.desk import Desk, DeskLimits
-from wherecast.client.publisher import Publisher
-from wherecast.client.subscriber import Notification, Subscriber
-from wherecast.gateway.retention import Retention
+from wherecast.broker.broker_core import BrokerCore, DeskLimits
+from wherecast.broker.dispatch.retention import Retention
+from wherecast.broker.publisher import Publisher
+from wherecast.broker.subscriber import Notification, Subscriber
 from wherecast.model import Publication, StoreError
-from wherecast.store import compaction
+from wherecast.store.changes import compaction
 from wherecast.store.clock import now_us
 from wherecast.store.embedded.store import EmbeddedStore
 
@@ -61,7 +61,7 @@ class Life:
         opened = EmbeddedStore(store, limits=SMALL)
         opened.log.trim = recording(opened.log, self._ledger)  # type: ignore[method-assign]
         kept = _TRIMMED if is_inline else _KEPT
-        self._desk = Desk(opened, SCHEMA, store, is_inline, DeskLimits(kept))
+        self._desk = BrokerCore(opened, SCHEMA, store, is_inline, DeskLimits(kept))
         self._desk.check()
         for name in SUBSCRIBERS:
             self._desk.registrar.register(name, now_us())

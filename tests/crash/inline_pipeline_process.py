@@ -10,8 +10,8 @@ from threading import Event, Thread
 
 from tests.crash.small_segments import SMALL
 from wherecast.model import ConflictError, StoreError
-from wherecast.pipeline.live.inline import InlinePipeline
-from wherecast.pipeline.live.mend import mend
+from wherecast.pipeline.live.inline_pipeline import InlinePipeline
+from wherecast.pipeline.live.mend_segments import mend
 from wherecast.store.clock import now_us
 from wherecast.store.contracts import DamagedSegment
 from wherecast.store.embedded.store import EmbeddedStore

@@ -4,9 +4,9 @@ import sys
 from functools import partial
 
 from tests.crash.small_segments import SMALL
-from wherecast.pipeline.live import spark
-from wherecast.pipeline.live.process import main
+from wherecast.pipeline.live import spark_pipeline
+from wherecast.pipeline.live.pipeline_process import main
 
 if __name__ == "__main__":
-    setattr(spark, "LivePipeline", partial(spark.LivePipeline, segments=SMALL))  # noqa: B010
+    setattr(spark_pipeline, "LivePipeline", partial(spark_pipeline.LivePipeline, segments=SMALL))  # noqa: B010
     sys.exit(main())

@@ -3,6 +3,6 @@
 So a short run meets every crash point.
 """
 
-from wherecast.store.embedded.segment_rows import SegmentSettings
+from wherecast.store.embedded.batches.segment_rows import SegmentSettings
 
 SMALL = SegmentSettings(row_bytes_max=2_000, dropped_kept_s=1)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from wherecast.cli import demo_air
+from wherecast.cli.demo import demo_air
 
 pytestmark = [pytest.mark.spark, pytest.mark.classic, pytest.mark.slow]
 

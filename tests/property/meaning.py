@@ -3,11 +3,11 @@
 from fractions import Fraction
 from typing import Any
 
-from wherecast.language.constraint import Constraint
-from wherecast.language.expression import Between, Comparison, Distance, Member, Pattern
-from wherecast.language.geo import haversine_metres
-from wherecast.language.keys import value_of
-from wherecast.language.normal import Conjunction, NormalForm
+from wherecast.language.meaning.constraint import Constraint
+from wherecast.language.meaning.expression import Between, Comparison, Distance, Member, Pattern
+from wherecast.language.meaning.geo import haversine_metres
+from wherecast.language.meaning.keys import value_of
+from wherecast.language.meaning.normal_form import Conjunction, NormalForm
 
 
 def holds(form: NormalForm, row: dict[str, Any]) -> bool:

@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from wherecast.columns import decode_json, decode_ndjson, decode_rows, read_arrow, rows_of
-from wherecast.columns.schema import ARROW_TYPES
+from wherecast.columns.arrow_schema import ARROW_TYPES
 from wherecast.model import Attribute, Limits, PublicationError, Schema
 
 NAMES = ["a", "A", "b", "Bc", "n.x", "n.y.z", "n.X"]

@@ -20,7 +20,7 @@ from tests.property.strategies import (
     make_template,
 )
 from wherecast.language import Filter
-from wherecast.language.geo import haversine_metres
+from wherecast.language.meaning.geo import haversine_metres
 from wherecast.model import Attribute, PublicationError, Schema
 from wherecast.model.times import EPOCH
 from wherecast.model.values import INT_MAX, INT_MIN

@@ -20,7 +20,7 @@ from wherecast.delivery import (
     Close,
     Cursor,
     Effect,
-    Load,
+    LoadNotifications,
     Notification,
     Queue,
     QueueLimits,
@@ -59,7 +59,7 @@ class Histories(RuleBasedStateMachine):
         self.unsure = self.published
         self.handed: set[int] = set()
         self.told = self.committed
-        self.load: Load | None = None
+        self.load: LoadNotifications | None = None
         self.connection, self.window, self.last_sent = 0, 0, -1
         self.in_flight: set[int] = set()
 
@@ -79,7 +79,7 @@ class Histories(RuleBasedStateMachine):
 
     def perform(self, effects: tuple[Effect, ...]) -> None:
         for effect in effects:
-            if isinstance(effect, Load):
+            if isinstance(effect, LoadNotifications):
                 assert self.load is None
                 assert 0 < effect.limit <= self.limits.held_max
                 self.load = effect
@@ -154,7 +154,7 @@ class Histories(RuleBasedStateMachine):
         """A pull, where a load is answered at once or some time later."""
         if patient and self.load:
             self.answer()
-        while isinstance(got := self.queue.take(most), Load):
+        while isinstance(got := self.queue.take(most), LoadNotifications):
             self.perform((got,))
             if patient:
                 self.answer()

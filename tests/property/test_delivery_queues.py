@@ -12,7 +12,7 @@ from wherecast.delivery import (
     Close,
     Cursor,
     Effect,
-    Load,
+    LoadNotifications,
     Notification,
     QueueLimits,
     Queues,
@@ -42,7 +42,7 @@ class Subscribers(RuleBasedStateMachine):
     def begin(self) -> None:
         self.queues = Queues(self.committed, self.published, self.limits)
         self.told = self.committed
-        self.loads: dict[str, Load] = {}
+        self.loads: dict[str, LoadNotifications] = {}
         self.connected: dict[str, int] = {}
         self.handed = {name: set[int]() for name in self.boxes}
         self.in_flight = {name: set[int]() for name in self.boxes}
@@ -52,7 +52,7 @@ class Subscribers(RuleBasedStateMachine):
 
     def perform(self, name: str, effects: tuple[Effect, ...]) -> None:
         for effect in effects:
-            if isinstance(effect, Load):
+            if isinstance(effect, LoadNotifications):
                 assert name not in self.loads
                 self.loads[name] = effect
             elif isinstance(effect, Send):
@@ -143,7 +143,7 @@ class Subscribers(RuleBasedStateMachine):
         self.open(name)
         if name in self.loads:
             self.answer(name)
-        while isinstance(got := self.queues[name].take(most), Load):
+        while isinstance(got := self.queues[name].take(most), LoadNotifications):
             self.perform(name, (got,))
             self.answer(name)
         self.receive(name, got)

@@ -22,12 +22,12 @@ from tests.property.strategies import (
 )
 from tests.property.test_indexes import inside, table_of
 from wherecast import FilterError, Index
-from wherecast.matching import tiers
+from wherecast.matching import run_tiers
 from wherecast.matching.matches import Id
-from wherecast.pipeline.filter_set import Change, FilterSet
-from wherecast.pipeline.loading import filter_table, load
-from wherecast.pipeline.place import Place
-from wherecast.pipeline.stages import match, validate
+from wherecast.pipeline.filters.blob_location import Place
+from wherecast.pipeline.filters.filter_loading import filter_table, load
+from wherecast.pipeline.filters.filter_set import Change, FilterSet
+from wherecast.pipeline.stages.batch_stages import match, validate
 
 BAD = "no such attribute = 1"
 MANY = 40  # ids
@@ -49,7 +49,7 @@ class Changes(RuleBasedStateMachine):
         self.model: dict[Id, Kept] = {}
         self.versions: dict[int, dict[Id, Kept]] = {}
         self.patch = pytest.MonkeyPatch()
-        self.patch.setattr(tiers, "_BASE", rng.choice([2, 8, 4096]))
+        self.patch.setattr(run_tiers, "_BASE", rng.choice([2, 8, 4096]))
 
     def teardown(self) -> None:
         if hasattr(self, "folder"):

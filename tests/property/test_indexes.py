@@ -20,7 +20,7 @@ from tests.property.strategies import (
 from tests.ways import take
 from wherecast import Index, Schema
 from wherecast.columns import arrow_schema
-from wherecast.matching.columnar import entries, plan
+from wherecast.matching.columnar import entries, planner
 from wherecast.matching.index import KINDS
 
 Case = tuple[Schema, list[str], list[dict[str, Any]]]
@@ -79,9 +79,9 @@ def test_trees_of_every_plan_agree_with_the_reference(case: Case, rng: Random) -
     """Limits of the planner that are met only by many filters are met by few."""
     with pytest.MonkeyPatch.context() as patch:
         take(rng.choice(["trees", "groups"]), patch)
-        patch.setattr(plan, "_SETS_MAX", rng.choice([0, 1, 64]))
-        patch.setattr(plan, "_PAIR_MIN", rng.choice([1, 2, 32]))
-        patch.setattr(plan, "_OWN_MIN", rng.choice([1, 3, 20, 1_024]))
-        patch.setattr(plan, "_KEY_CHANCE_MAX", rng.choice([1e-9, 1 / 64, 1 / 4, 2]))
+        patch.setattr(planner, "_SETS_MAX", rng.choice([0, 1, 64]))
+        patch.setattr(planner, "_PAIR_MIN", rng.choice([1, 2, 32]))
+        patch.setattr(planner, "_OWN_MIN", rng.choice([1, 3, 20, 1_024]))
+        patch.setattr(planner, "_KEY_CHANCE_MAX", rng.choice([1e-9, 1 / 64, 1 / 4, 2]))
         patch.setattr(entries, "_PARTS_MAX", rng.choice([1, 2, 4, 8]))
         assert_same(case, "columnar")

@@ -15,15 +15,15 @@ from tests.live_oracle import (
     stored,
     taken,
 )
-from wherecast.client.desk import Desk
-from wherecast.pipeline.live.inline import InlinePipeline
+from wherecast.broker.broker_core import BrokerCore
+from wherecast.pipeline.live.inline_pipeline import InlinePipeline
 from wherecast.store.embedded.store import EmbeddedStore
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scale", SCALES)
 def test_inline_delivers_what_duckdb_finds(scale: Scale, tmp_path: Path) -> None:
-    desk = Desk(EmbeddedStore(tmp_path / "live"), None)
+    desk = BrokerCore(EmbeddedStore(tmp_path / "live"), None)
     try:
         desk.check()
         play(desk, scale)

@@ -7,13 +7,13 @@ from hypothesis import given, settings
 from tests.property.meaning import constraint_holds, holds
 from tests.property.strategies import cases
 from wherecast.language import Filter
-from wherecast.language.bind import Binder
-from wherecast.language.constraint import allows
-from wherecast.language.evaluate import evaluate
-from wherecast.language.expression import And, Expression, Not, Or
-from wherecast.language.keys import key_of
-from wherecast.language.normal import Conjunction
-from wherecast.language.parse import parse
+from wherecast.language.meaning.bind import Binder
+from wherecast.language.meaning.constraint import allows
+from wherecast.language.meaning.evaluate import evaluate
+from wherecast.language.meaning.expression import And, Expression, Not, Or
+from wherecast.language.meaning.keys import key_of
+from wherecast.language.meaning.normal_form import Conjunction
+from wherecast.language.text.parse import parse
 from wherecast.model import DEFAULT_LIMITS, Schema
 
 Case = tuple[Schema, list[str], list[dict[str, Any]]]

@@ -15,11 +15,12 @@ from tests.property.strategies import (
     make_schema,
     make_template,
 )
-from wherecast.language import Filter, PredicateTable, read, read_filters
-from wherecast.language.constraint import Constraint
-from wherecast.language.keys import RANGES
-from wherecast.language.normal import Conjunction
-from wherecast.language.plain import PlainFilter, PlainReader
+from wherecast.language import Filter, PredicateTable, read_filters
+from wherecast.language.bulk import read_column
+from wherecast.language.bulk.plain_reader import PlainFilter, PlainReader
+from wherecast.language.meaning.constraint import Constraint
+from wherecast.language.meaning.keys import RANGES
+from wherecast.language.meaning.normal_form import Conjunction
 from wherecast.model import Attribute, FilterError, Schema
 
 BAD_TOO = replace(EVERYTHING, bad=True)
@@ -36,7 +37,7 @@ PLAIN = Schema(
 def read_alone(texts: list[str], schema: Schema) -> PredicateTable:
     """The table of a column whose filters were all read one by one."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(read, "_ALONE_MAX", 10**9)
+        patch.setattr(read_column, "_ALONE_MAX", 10**9)
         return read_filters(texts, schema)
 
 
@@ -55,7 +56,7 @@ def assert_both_ways_agree(schema: Schema, texts: list[str]) -> None:
         assert (table.conjunctions(row), rejected.get(row)) == outcome(text, schema), text
     assert table.checksum() == read_alone(texts, schema).checksum()
     with pytest.MonkeyPatch.context() as patch:  # as if there were many shapes
-        patch.setattr(read, "_SHAPES_FEW", 0)
+        patch.setattr(read_column, "_SHAPES_FEW", 0)
         assert read_filters(texts, schema).checksum() == table.checksum()
 
 

@@ -23,15 +23,15 @@ from tests.property.strategies import (
     make_template,
 )
 from tests.property.test_indexes import inside, table_of
-from tests.unit.matching.betree.structure import check_structure, expected_loss
-from tests.unit.matching.forest.structure import check_forest, check_siblings
+from tests.unit.matching.trees.betree.structure import check_structure, expected_loss
+from tests.unit.matching.trees.forest.structure import check_forest, check_siblings
 from wherecast import Index
-from wherecast.matching.betree.branch import Branch
-from wherecast.matching.betree.index import BETreeIndex
-from wherecast.matching.betree.layout import C_FALSE, P_FALSE, State
-from wherecast.matching.betree.parameters import TreeParameters
-from wherecast.matching.forest.index import ForestIndex
 from wherecast.matching.matches import Id
+from wherecast.matching.trees.betree.branch import Branch
+from wherecast.matching.trees.betree.index import BETreeIndex
+from wherecast.matching.trees.betree.layout import C_FALSE, P_FALSE, TreeState
+from wherecast.matching.trees.betree.parameters import TreeParameters
+from wherecast.matching.trees.forest.index import ForestIndex
 
 MANY = 60  # ids
 FREE = "free"  # an attribute that no schema declares
@@ -178,7 +178,7 @@ class TreeChanges(RuleBasedStateMachine):
     def compact(self) -> None:
         """What many removals would bring about."""
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("wherecast.matching.exact.index._DEAD_MIN", 0)
+            patch.setattr("wherecast.matching.trees.stored_index._DEAD_MIN", 0)
             self.index.stats()
 
     @invariant()
@@ -241,7 +241,7 @@ class BranchChanges(TreeChanges):
         checked, loss = counted(tree)[name]
         assert checked == before[0] + branch.listing.checked.sum()
         brought = branch.listing.false.sum() / max(1, branch.sampled)
-        sampled = max(1, int(tree._tree.arrays.state[State.SAMPLED]))
+        sampled = max(1, int(tree._tree.arrays.state[TreeState.SAMPLED]))
         assert abs(loss - before[1] - brought) <= 1 / sampled
 
     @precondition(lambda self: self.branches)
@@ -289,7 +289,7 @@ def counted(tree: BETreeIndex) -> dict[tuple[str, str], tuple[int, float]]:
     figures = {(b.attribute, b.type): b.checked for b in tree.branches()}
     arrays = tree._tree.arrays
     lost = {tree._name(p): int(arrays.p[p, P_FALSE]) for p in tree._tree.branches()}
-    sampled = max(1, int(arrays.state[State.SAMPLED]))
+    sampled = max(1, int(arrays.state[TreeState.SAMPLED]))
     return {name: (checked, lost[name] / sampled) for name, checked in figures.items()}
 
 

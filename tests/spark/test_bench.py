@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 
-from wherecast.bench import spark as bench
-from wherecast.bench import spark_engines
-from wherecast.bench.matching_cases import batch_of, filters_of
-from wherecast.bench.matching_relations import Boxes
-from wherecast.bench.spark_cases import Case, cases
-from wherecast.bench.spark_frames import checked
-from wherecast.bench.spark_joins import boxes_from
+from wherecast.bench.matching.cases import batch_of, filters_of
+from wherecast.bench.matching.relations import Boxes
+from wherecast.bench.spark import engines as spark_engines
+from wherecast.bench.spark import experiment as bench
+from wherecast.bench.spark.cases import Case, cases
+from wherecast.bench.spark.frames import checked
+from wherecast.bench.spark.joins import boxes_from
 from wherecast.cli.entry import run as command
 from wherecast.matching import Index
 from wherecast.model import Schema

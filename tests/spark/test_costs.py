@@ -9,11 +9,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from wherecast.bench.spark_metrics import moved, watched
-from wherecast.pipeline import inline
-from wherecast.pipeline.join import JoinPlan
-from wherecast.pipeline.loaded import compile_filters
-from wherecast.pipeline.tasks import JoinTask
+from wherecast.bench.spark.metrics import moved, watched
+from wherecast.pipeline.filters.loaded_filters import compile_filters
+from wherecast.pipeline.stages import inline_runner
+from wherecast.pipeline.stages.batch_task import JoinTask
+from wherecast.pipeline.stages.result_columns import JoinPlan
 from wherecast.workloads import bluedove
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def test_twice_the_publications_read_at_most_twice_the_blocks(folder: Path) -> N
     for name in ("once.parquet", "once.parquet", "twice.parquet"):
         before = filters.parts.costs.copy()
         batches = pq.read_table(folder / name).to_batches(max_chunksize=10_000)
-        rows = sum(batch.num_rows for batch in inline.run(task, batches))
+        rows = sum(batch.num_rows for batch in inline_runner.run(task, batches))
         counted.append((rows, filters.parts.costs - before))
 
     (_, _), (rows, once), (rows_twice, twice) = counted
@@ -86,7 +86,7 @@ def test_twice_the_publications_read_at_most_twice_the_blocks(folder: Path) -> N
 def test_a_second_match_builds_maps_and_ships_nothing(
     spark: "SparkSession", folder: Path, compiled: "Filters"
 ) -> None:
-    from wherecast.pipeline.stored import counters
+    from wherecast.pipeline.filters.stored_filters import counters
     from wherecast.spark import match
 
     once = spark.read.parquet(str(folder / "once.parquet"))
@@ -104,7 +104,7 @@ def worker_counters(spark: "SparkSession") -> dict[int, dict[str, int]]:
     """What the Python workers have counted, by process."""
 
     def ask(_: Iterator[int]) -> Iterator[tuple[int, dict[str, int]]]:
-        from wherecast.pipeline.stored import counters
+        from wherecast.pipeline.filters.stored_filters import counters
 
         yield os.getpid(), dict(counters)
 

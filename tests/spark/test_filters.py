@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.unit.pipeline.test_stored import flip
+from tests.unit.pipeline.filters.test_stored_filters import flip
 from wherecast import SnapshotError
-from wherecast.pipeline.stored import counters
+from wherecast.pipeline.filters.stored_filters import counters
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

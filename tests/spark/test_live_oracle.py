@@ -21,9 +21,9 @@ from tests.live_oracle import (
     stored,
     taken,
 )
-from wherecast.client.desk import Desk
-from wherecast.pipeline.live.inline import InlinePipeline
-from wherecast.pipeline.live.spark import LivePipeline
+from wherecast.broker.broker_core import BrokerCore
+from wherecast.pipeline.live.inline_pipeline import InlinePipeline
+from wherecast.pipeline.live.spark_pipeline import LivePipeline
 from wherecast.store.embedded.store import EmbeddedStore
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def test_spark_delivers_what_duckdb_finds(
     spark: "SparkSession", scale: Scale, tmp_path: Path
 ) -> None:
     live = tmp_path / "live"
-    desk = Desk(EmbeddedStore(live), None, runs_pipeline=False)
+    desk = BrokerCore(EmbeddedStore(live), None, runs_pipeline=False)
     try:
         desk.check()
         with running(spark, live) as pipeline:

@@ -102,12 +102,12 @@ def test_a_filter_on_a_column_that_is_not_there_is_named_before_any_job(
 def test_text_that_is_not_utf8_costs_no_match(
     spark: "SparkSession", monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
-    from wherecast.pipeline import spark_query, spark_runner
+    from wherecast.pipeline.spark import match_query, spark_runner
     from wherecast.spark import match
 
     if way == "columns" and not spark_runner.has_columns_way():
         pytest.skip("requires arrow_udf: PySpark 4.1")
-    monkeypatch.setattr(spark_query, "_choose_way", lambda *_: way)
+    monkeypatch.setattr(match_query, "_choose_way", lambda *_: way)
     rows = spark.sql("SELECT 1 AS n, 'good' AS s UNION ALL SELECT 2, CAST(X'67FF' AS STRING)")
     texts = [("n", "n > 0"), ("s", "s LIKE 'g%'"), ("not", "s <> 'good'"), ("null", "s IS NULL")]
     filters = spark.createDataFrame(texts, "id string, filter string")
@@ -139,11 +139,11 @@ def test_a_filter_that_is_not_utf8_is_a_bad_one(spark: "SparkSession") -> None:
 def test_fields_that_differ_in_case_only(
     spark: "SparkSession", monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from wherecast.pipeline import spark_query, spark_runner
+    from wherecast.pipeline.spark import match_query, spark_runner
     from wherecast.spark import match
 
     if spark_runner.has_columns_way():
-        monkeypatch.setattr(spark_query, "_choose_way", lambda *_: "columns")
+        monkeypatch.setattr(match_query, "_choose_way", lambda *_: "columns")
     rows = spark.sql("SELECT 1 AS n, named_struct('a', 1, 'A', 2) AS s")
     texts = [("low", "s.a = 1"), ("up", "s.A = 2"), ("no", "s.a = 2")]
     filters = spark.createDataFrame(texts, "id string, filter string")

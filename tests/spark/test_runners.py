@@ -9,11 +9,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from wherecast.cli.entry import run
-from wherecast.pipeline import inline
-from wherecast.pipeline.join import JoinPlan
-from wherecast.pipeline.loaded import compile_filters
-from wherecast.pipeline.spark_runner import to_arrow
-from wherecast.pipeline.tasks import JoinTask
+from wherecast.pipeline.filters.loaded_filters import compile_filters
+from wherecast.pipeline.spark.spark_runner import to_arrow
+from wherecast.pipeline.stages import inline_runner
+from wherecast.pipeline.stages.batch_task import JoinTask
+from wherecast.pipeline.stages.result_columns import JoinPlan
 from wherecast.workloads import mixed
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def test_the_same_matches_of_a_mixed_workload(spark: "SparkSession", tmp_path: P
 
     compiled, _ = compile_filters(filters, workload.schema)
     task = JoinTask(compiled, JoinPlan(), (*numbered.column_names, "filter_id"))
-    inside = inline.run(task, numbered.to_batches(max_chunksize=100))
+    inside = inline_runner.run(task, numbered.to_batches(max_chunksize=100))
     expected = pa.Table.from_batches(inside).select(["number", "filter_id"])
     order = [("number", "ascending"), ("filter_id", "ascending")]
     assert expected.num_rows > 100

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wherecast.pipeline.spark_status import Work, whereabouts, work
+from wherecast.pipeline.spark.session_status import Work, whereabouts, work
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -1,5 +1,5 @@
 """Experiments: what Wherecast costs, measured in one run and kept as JSON lines."""
 
-from wherecast.bench.experiment import EXPERIMENTS, Options, run
+from wherecast.bench.run_experiment import EXPERIMENTS, Options, run
 
 __all__ = ["EXPERIMENTS", "Options", "run"]

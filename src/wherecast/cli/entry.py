@@ -6,8 +6,8 @@ import traceback
 from collections.abc import Sequence
 
 from wherecast.model import WherecastError
-from wherecast.pipeline.own_blobs import remove_own
-from wherecast.pipeline.session import SparkFailed
+from wherecast.pipeline.filters.process_blobs import remove_own
+from wherecast.pipeline.spark.session import SparkFailed
 
 SUCCESS, FAILURE, USAGE = 0, 1, 2
 _INTERRUPTED = 130  # as Typer says it
@@ -28,7 +28,7 @@ def run(arguments: Sequence[str]) -> int:
     Returns:
         0 for success, 1 for a failure, 2 for a usage or input error.
     """
-    from wherecast.cli.app import app
+    from wherecast.cli.commands import app
 
     debug = "--debug" in arguments
     given = [argument for argument in arguments if argument != "--debug"]

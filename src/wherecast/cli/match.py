@@ -13,15 +13,15 @@ import pyarrow as pa
 
 from wherecast.cli import screen
 from wherecast.model import ConfigError, Schema
-from wherecast.pipeline import inline
 from wherecast.pipeline.files import open_publications, read_filters
-from wherecast.pipeline.filters import FilterPart, OnBad, RejectedFilter
-from wherecast.pipeline.loaded import compile_part, loaded
-from wherecast.pipeline.match_files import Runner, Tally, match_files
-from wherecast.pipeline.place import placed
-from wherecast.pipeline.session import spark_session
-from wherecast.pipeline.spark_status import Whereabouts, Work, whereabouts, work
-from wherecast.pipeline.tasks import FilterSource
+from wherecast.pipeline.files.match_files import Runner, Tally, match_files
+from wherecast.pipeline.filters.blob_location import placed
+from wherecast.pipeline.filters.filter_table import FilterPart, OnBad, RejectedFilter
+from wherecast.pipeline.filters.loaded_filters import compile_part, loaded
+from wherecast.pipeline.spark.session import spark_session
+from wherecast.pipeline.spark.session_status import Whereabouts, Work, whereabouts, work
+from wherecast.pipeline.stages import inline_runner
+from wherecast.pipeline.stages.batch_task import FilterSource
 
 _SHOWN_MAX = 3
 
@@ -99,13 +99,13 @@ def _runner(options: MatchOptions, given: _Compiled) -> Iterator[_Runner]:
     if options.runner == "inline":
         part = given.part
         filters = loaded([part.part], part.kept, given.id_type, given.schema, False)
-        yield _Runner(inline.run, filters)
+        yield _Runner(inline_runner.run, filters)
         return
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         with screen.progress("Spark", lambda _: "starting"):
             spark = stack.enter_context(spark_session(options.master))
-        from wherecast.pipeline.spark_runner import run_on_files
+        from wherecast.pipeline.spark.spark_runner import run_on_files
 
         source = placed(given.part, given.id_type, given.schema, False, folder / "filters")
         run = run_on_files(spark, folder)

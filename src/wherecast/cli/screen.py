@@ -9,8 +9,8 @@ from rich.progress import Task as ProgressTask
 from rich.progress_bar import ProgressBar
 from rich.text import Text
 
-from wherecast.pipeline.spark_settings import MASTER
-from wherecast.pipeline.spark_status import Work
+from wherecast.pipeline.spark.session_settings import MASTER
+from wherecast.pipeline.spark.session_status import Work
 
 __all__ = ["MASTER", "console", "count", "progress", "rate", "seconds"]
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import orjson
 
-from wherecast.gateway.settings import Settings
-from wherecast.gateway.settings_sources import load_settings
-from wherecast.gateway.supervisor.listening import listen
-from wherecast.gateway.supervisor.supervisor import Supervisor
 from wherecast.model import ConfigError, Schema
+from wherecast.server.settings import Settings
+from wherecast.server.settings_sources import load_settings
+from wherecast.server.supervisor.listening import listen
+from wherecast.server.supervisor.supervisor import Supervisor
 
 _NEEDED = ("fastapi", "uvicorn", "websockets", "prometheus_client")
 _ROOM = 0.75  # where in its domain a value is that the example publishes

@@ -11,10 +11,10 @@ input, and a verdict for each problem of each bad row. A bad row never costs a g
 """
 
 from wherecast.columns.arrow import read_arrow
+from wherecast.columns.arrow_schema import arrow_schema
 from wherecast.columns.decoded import Decoded, Rejection
 from wherecast.columns.json import decode_json, decode_ndjson
 from wherecast.columns.rows import decode_rows, rows_of
-from wherecast.columns.schema import arrow_schema
 
 __all__ = [
     "Decoded",

@@ -9,11 +9,11 @@ from typing import Any
 
 import pyarrow as pa
 
+from wherecast.columns.arrow_schema import ARROW_TYPES, arrow_type
 from wherecast.columns.casts import cast_column, open_type
-from wherecast.columns.decoded import Column, Decoded, assemble
-from wherecast.columns.schema import ARROW_TYPES, arrow_type
-from wherecast.columns.sources import Leaf, Source, source_of
-from wherecast.columns.values import column_of, open_column, struct_of
+from wherecast.columns.decoded import Decoded, DecodedColumn, assemble
+from wherecast.columns.sources import LeafColumn, Source, source_of
+from wherecast.columns.value_columns import column_of, open_column, struct_of
 from wherecast.model.errors import Problem, SchemaError
 from wherecast.model.schema import Attribute, Schema
 from wherecast.model.values import Type
@@ -49,8 +49,8 @@ def read_arrow(data: Any, schema: Schema, strict: bool = True) -> Decoded:
         if column is not None:
             extra[name] = column
     if not strict:
-        columns = [Column(column.array) for column in columns]
-        extra = {name: Column(column.array) for name, column in extra.items()}
+        columns = [DecodedColumn(column.array) for column in columns]
+        extra = {name: DecodedColumn(column.array) for name, column in extra.items()}
     return assemble(schema, columns, extra, source.length)
 
 
@@ -63,14 +63,16 @@ def _refuse_structs(source: Source, schema: Schema) -> None:
             raise SchemaError([Problem("wrong_type", f"{text} {attribute.name}", attribute.name)])
 
 
-def _assigned(source: Source, schema: Schema) -> tuple[dict[str, Leaf], dict[str, Leaf]]:
+def _assigned(
+    source: Source, schema: Schema
+) -> tuple[dict[str, LeafColumn], dict[str, LeafColumn]]:
     """The leaf of each declared attribute that has one, and those of the undeclared ones.
 
     Raises:
         SchemaError: two columns are the same attribute.
     """
-    found: dict[str, list[Leaf]] = {}
-    others: dict[str, list[Leaf]] = {}
+    found: dict[str, list[LeafColumn]] = {}
+    others: dict[str, list[LeafColumn]] = {}
     for leaf in source.leaves:
         attribute = schema.find(leaf.path)
         if attribute is not None:
@@ -84,7 +86,7 @@ def _assigned(source: Source, schema: Schema) -> tuple[dict[str, Leaf], dict[str
     return declared, {name: _only(name, leaves) for name, leaves in others.items()}
 
 
-def _only(name: str, leaves: list[Leaf]) -> Leaf:
+def _only(name: str, leaves: list[LeafColumn]) -> LeafColumn:
     """The one leaf of an attribute."""
     if len(leaves) > 1:
         paths = ", ".join(leaf.path for leaf in leaves)
@@ -93,16 +95,16 @@ def _only(name: str, leaves: list[Leaf]) -> Leaf:
     return leaves[0]
 
 
-def _declared(attribute: Attribute, leaf: Leaf | None, length: int) -> Column:
+def _declared(attribute: Attribute, leaf: LeafColumn | None, length: int) -> DecodedColumn:
     """The column of a declared attribute."""
     if leaf is None:
-        return Column(pa.nulls(length, arrow_type(attribute)))
+        return DecodedColumn(pa.nulls(length, arrow_type(attribute)))
     if isinstance(leaf.values, list):
         return column_of(attribute, leaf.values)
     return cast_column(attribute, leaf.path, leaf.values)
 
 
-def _undeclared(name: str, leaf: Leaf) -> Column | None:
+def _undeclared(name: str, leaf: LeafColumn) -> DecodedColumn | None:
     """The column of an undeclared attribute of an open schema, None where it cannot be one."""
     if isinstance(leaf.values, list):
         return _undeclared_objects(name, leaf.values)
@@ -117,13 +119,13 @@ def _undeclared(name: str, leaf: Leaf) -> Column | None:
     columns = [
         cast_column(Attribute(name, t), name, parts[t])
         if t in parts
-        else Column(pa.nulls(len(leaf.values), ARROW_TYPES[t]))
+        else DecodedColumn(pa.nulls(len(leaf.values), ARROW_TYPES[t]))
         for t in _OPEN_TYPES
     ]
     return struct_of(*columns)
 
 
-def _undeclared_objects(name: str, values: list[object]) -> Column | None:
+def _undeclared_objects(name: str, values: list[object]) -> DecodedColumn | None:
     """A column of Python objects; None where none of them could be an attribute's value."""
     if not any(isinstance(value, int | float | str) for value in values):
         return None

@@ -23,14 +23,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as kinds
 
-from wherecast.columns.decimals import units_of_numbers
-from wherecast.columns.decoded import Column
+from wherecast.arrays.vectors import values_of
+from wherecast.columns.arrow_schema import ARROW_TYPES
+from wherecast.columns.comparable import typed
+from wherecast.columns.decimal_columns import units_of_numbers
+from wherecast.columns.decoded import DecodedColumn
 from wherecast.columns.domains import inside, masked, settled
-from wherecast.columns.held import typed
-from wherecast.columns.schema import ARROW_TYPES
-from wherecast.columns.times import dates, midnights, times
-from wherecast.columns.values import column_of, too_large
-from wherecast.language.vectors import values_of
+from wherecast.columns.time_columns import dates, midnights, times
+from wherecast.columns.value_columns import column_of, too_large
 from wherecast.model.errors import Problem, PublicationError, SchemaError
 from wherecast.model.schema import Attribute
 from wherecast.model.values import INT_MAX, Type
@@ -43,7 +43,7 @@ _BYTES = {
 }
 
 
-def cast_column(attribute: Attribute, name: str, values: pa.ChunkedArray) -> Column:
+def cast_column(attribute: Attribute, name: str, values: pa.ChunkedArray) -> DecodedColumn:
     """The column of an attribute, typed and inside its domain.
 
     Raises:
@@ -58,7 +58,7 @@ def cast_column(attribute: Attribute, name: str, values: pa.ChunkedArray) -> Col
     # Types first, on an attribute without a domain; the domain is looked at below.
     found = reader(attribute.plain(), array)
     judged = inside(attribute, found.array)
-    return typed(attribute, Column(judged.array, found.problems + judged.problems))
+    return typed(attribute, DecodedColumn(judged.array, found.problems + judged.problems))
 
 
 def open_type(type_: pa.DataType) -> Type | None:
@@ -107,7 +107,7 @@ def _without_encoding(array: pa.Array) -> pa.Array:
 
 def _reader(
     attribute: Attribute, arrow: pa.DataType
-) -> Callable[[Attribute, pa.Array], Column] | None:
+) -> Callable[[Attribute, pa.Array], DecodedColumn] | None:
     """What makes a column of an Arrow type one of an attribute type, if anything does."""
     if kinds.is_null(arrow):
         return _cast
@@ -136,18 +136,18 @@ def _reader(
     return None
 
 
-def _cast(attribute: Attribute, array: pa.Array) -> Column:
+def _cast(attribute: Attribute, array: pa.Array) -> DecodedColumn:
     """A column whose every value has one in the attribute's type."""
-    return Column(array.cast(ARROW_TYPES[attribute.type], safe=False))
+    return DecodedColumn(array.cast(ARROW_TYPES[attribute.type], safe=False))
 
 
-def _unsigned(attribute: Attribute, array: pa.Array) -> Column:
+def _unsigned(attribute: Attribute, array: pa.Array) -> DecodedColumn:
     """Unsigned 64-bit integers, half of which fit."""
     wrong = pc.fill_null(pc.greater(array, pa.scalar(INT_MAX, pa.uint64())), False)
     return _picked(attribute, array, wrong.to_numpy(zero_copy_only=False))
 
 
-def _whole_floats(attribute: Attribute, array: pa.Array) -> Column:
+def _whole_floats(attribute: Attribute, array: pa.Array) -> DecodedColumn:
     """Floats as ints, where that is exact."""
     doubles = array.cast(pa.float64())
     values = doubles.fill_null(0.0).to_numpy(zero_copy_only=False)
@@ -155,22 +155,22 @@ def _whole_floats(attribute: Attribute, array: pa.Array) -> Column:
     return _picked(attribute, doubles, ~whole)
 
 
-def _picked(attribute: Attribute, array: pa.Array, odd: npt.NDArray[np.bool_]) -> Column:
+def _picked(attribute: Attribute, array: pa.Array, odd: npt.NDArray[np.bool_]) -> DecodedColumn:
     """The column cast to int64; the odd values, none of them null, are settled one by one."""
     rows = np.flatnonzero(odd).tolist()
     good, problems = settled(attribute, ((row, array[row].as_py()) for row in rows))
     if not rows:
-        return Column(array.cast(pa.int64()))
+        return DecodedColumn(array.cast(pa.int64()))
     null = pa.scalar(None, array.type)
     ints = pc.if_else(pa.array(odd), null, array).cast(pa.int64())
     values = ints.fill_null(0).to_numpy(zero_copy_only=False).copy()
     values[list(good)] = list(good.values())
     missing = ints.is_null().to_numpy(zero_copy_only=False)
     missing[list(good)] = False
-    return Column(masked(attribute, values, missing), tuple(problems))
+    return DecodedColumn(masked(attribute, values, missing), tuple(problems))
 
 
-def _decimals(attribute: Attribute, array: pa.Array) -> Column:
+def _decimals(attribute: Attribute, array: pa.Array) -> DecodedColumn:
     """Numbers as units of the attribute's scale, where that is exact."""
     units, exact = units_of_numbers(array, attribute.scale)
     missing = values_of(array.is_null())
@@ -181,10 +181,10 @@ def _decimals(attribute: Attribute, array: pa.Array) -> Column:
         units[list(good)] = list(good.values())
         missing = missing.copy()
         missing[[row for row, _ in problems]] = True
-    return Column(masked(attribute, units, missing), tuple(problems))
+    return DecodedColumn(masked(attribute, units, missing), tuple(problems))
 
 
-def _texts(attribute: Attribute, array: pa.Array) -> Column:
+def _texts(attribute: Attribute, array: pa.Array) -> DecodedColumn:
     """Text as string; where it is not UTF-8, those rows are bad."""
     problems: list[tuple[int, Problem]] = []
     try:
@@ -192,7 +192,7 @@ def _texts(attribute: Attribute, array: pa.Array) -> Column:
     except pa.ArrowInvalid:
         array, problems = _decoded(attribute, array)
     try:
-        return Column(array.cast(pa.string()), tuple(problems))
+        return DecodedColumn(array.cast(pa.string()), tuple(problems))
     except pa.ArrowInvalid:
         raise too_large() from None
 
@@ -211,7 +211,7 @@ def _decoded(attribute: Attribute, array: pa.Array) -> tuple[pa.Array, list[tupl
     return pa.array(texts, pa.large_string()), problems
 
 
-def _time_texts(attribute: Attribute, array: pa.Array) -> Column:
+def _time_texts(attribute: Attribute, array: pa.Array) -> DecodedColumn:
     """ISO 8601 texts as timestamps; each distinct text is parsed once."""
     texts = _texts(attribute, array)
     plain = texts.array
@@ -227,7 +227,7 @@ def _time_texts(attribute: Attribute, array: pa.Array) -> Column:
         places = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
         rows = np.flatnonzero(np.isin(places, list(wrong))).tolist()
         problems.extend((row, wrong[int(places[row])]) for row in rows)
-    return Column(found.array.take(encoded.indices), tuple(problems))
+    return DecodedColumn(found.array.take(encoded.indices), tuple(problems))
 
 
 def _is_text(arrow: pa.DataType) -> bool:

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from wherecast.columns.schema import arrow_schema, open_field
+from wherecast.columns.arrow_schema import arrow_schema, open_field
 from wherecast.model.errors import Problem
 from wherecast.model.schema import Schema
 
@@ -50,7 +50,7 @@ class Decoded:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class DecodedColumn:
     """One attribute of all rows; a row with a problem has null here."""
 
     array: pa.Array
@@ -59,8 +59,8 @@ class Column:
 
 def assemble(
     schema: Schema,
-    declared: Sequence[Column],
-    undeclared: Mapping[str, Column],
+    declared: Sequence[DecodedColumn],
+    undeclared: Mapping[str, DecodedColumn],
     length: int,
     problems: Iterable[Placed] = (),
 ) -> Decoded:
@@ -88,8 +88,8 @@ def assemble(
 
 def _batch(
     schema: Schema,
-    declared: Sequence[Column],
-    undeclared: Mapping[str, Column],
+    declared: Sequence[DecodedColumn],
+    undeclared: Mapping[str, DecodedColumn],
     good: npt.NDArray[np.bool_],
 ) -> pa.RecordBatch:
     """The good rows; undeclared columns without a value in any of them are left out."""

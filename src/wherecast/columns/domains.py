@@ -15,9 +15,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from wherecast.columns.decoded import Column, Placed
-from wherecast.columns.schema import ARROW_TYPES
-from wherecast.language.vectors import array_of, filled, values_of
+from wherecast.arrays.vectors import array_of, filled, values_of
+from wherecast.columns.arrow_schema import ARROW_TYPES
+from wherecast.columns.decoded import DecodedColumn, Placed
 from wherecast.model.decimals import decimal_of
 from wherecast.model.errors import Problem
 from wherecast.model.schema import Attribute
@@ -75,10 +75,10 @@ def settled(
     return good, problems
 
 
-def inside(attribute: Attribute, array: pa.Array) -> Column:
+def inside(attribute: Attribute, array: pa.Array) -> DecodedColumn:
     """The column inside its declared domain and on its steps, verdicts for the rest."""
     if not attribute.has_domain:
-        return Column(array)
+        return DecodedColumn(array)
     if attribute.values is not None:
         return _listed(attribute, array)
     values = filled(array, 0)
@@ -97,15 +97,17 @@ def inside(attribute: Attribute, array: pa.Array) -> Column:
     return _judged(attribute, array, values, suspect)
 
 
-def _listed(attribute: Attribute, array: pa.Array) -> Column:
+def _listed(attribute: Attribute, array: pa.Array) -> DecodedColumn:
     """Strings that are among the listed values."""
     known = pc.is_in(array, value_set=pa.array(attribute.values, array.type))
     wrong = values_of(pc.and_not(array.is_valid(), known))
     rows = np.flatnonzero(wrong).tolist()
     _, problems = settled(attribute, ((row, array[row].as_py()) for row in rows))
     if not problems:
-        return Column(array)
-    return Column(pc.if_else(pa.array(wrong), pa.scalar(None, array.type), array), tuple(problems))
+        return DecodedColumn(array)
+    return DecodedColumn(
+        pc.if_else(pa.array(wrong), pa.scalar(None, array.type), array), tuple(problems)
+    )
 
 
 def _judged(
@@ -113,19 +115,19 @@ def _judged(
     array: pa.Array,
     values: npt.NDArray[Any],
     suspect: npt.NDArray[np.bool_],
-) -> Column:
+) -> DecodedColumn:
     """The column of `values`, with the suspects of `array` settled one by one."""
     rows = np.flatnonzero(suspect).tolist()
     good, problems = settled(attribute, ((row, _given(attribute, array[row])) for row in rows))
     if attribute.grid is None and not problems:
-        return Column(array)
+        return DecodedColumn(array)
     values = values.copy()
     values[list(good)] = list(good.values())
     missing = np.zeros(len(array), dtype=np.bool_)
     if array.null_count:
         missing |= values_of(array.is_null())
     missing[[row for row, _ in problems]] = True
-    return Column(masked(attribute, values, missing), tuple(problems))
+    return DecodedColumn(masked(attribute, values, missing), tuple(problems))
 
 
 def _given(attribute: Attribute, held: pa.Scalar) -> object:

@@ -26,7 +26,7 @@ from typing import Any
 import orjson
 
 from wherecast.columns.decoded import Decoded
-from wherecast.columns.outline import count_keys, depth_of, elements
+from wherecast.columns.json_outline import count_keys, depth_of, elements
 from wherecast.columns.rows import Unreadable, decode_rows
 from wherecast.model.errors import PublicationError
 from wherecast.model.limits import DEFAULT_LIMITS, Limits

@@ -12,10 +12,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from wherecast.columns.decoded import Column, Decoded, Placed, assemble
-from wherecast.columns.held import held
-from wherecast.columns.schema import arrow_type, is_open_field
-from wherecast.columns.values import column_of, open_column
+from wherecast.columns.arrow_schema import arrow_type, is_open_field
+from wherecast.columns.comparable import held
+from wherecast.columns.decoded import Decoded, DecodedColumn, Placed, assemble
+from wherecast.columns.value_columns import column_of, open_column
 from wherecast.model.errors import Problem
 from wherecast.model.limits import DEFAULT_LIMITS, Limits
 from wherecast.model.schema import Attribute, Schema
@@ -84,11 +84,11 @@ def decode_rows(rows: Sequence[object], schema: Schema, limits: Limits = DEFAULT
     return assemble(schema, declared, undeclared, len(flats), problems)
 
 
-def _column(attribute: Attribute, flats: list[dict[str, Any]], present: set[str]) -> Column:
+def _column(attribute: Attribute, flats: list[dict[str, Any]], present: set[str]) -> DecodedColumn:
     """The column of a declared attribute."""
     name = attribute.name
     if name not in present:
-        return Column(pa.nulls(len(flats), arrow_type(attribute)))
+        return DecodedColumn(pa.nulls(len(flats), arrow_type(attribute)))
     return column_of(attribute, [flat.get(name) for flat in flats])
 
 

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from wherecast.columns.schema import is_open_field
+from wherecast.columns.arrow_schema import is_open_field
 from wherecast.model.errors import ConfigError, SchemaError
 from wherecast.model.schema import Schema
 
@@ -20,7 +20,7 @@ Values: TypeAlias = pa.ChunkedArray | list[object]
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
+class LeafColumn:
     """A column that is no struct, by its dotted path.
 
     Attributes:
@@ -38,7 +38,7 @@ class Leaf:
 class Source:
     """A table as its leaves, its struct columns by path, and its number of rows."""
 
-    leaves: tuple[Leaf, ...]
+    leaves: tuple[LeafColumn, ...]
     structs: dict[str, str]
     length: int
 
@@ -56,7 +56,7 @@ def source_of(data: Any, schema: Schema) -> Source:
     """
     heads = _heads(schema)
     structs: dict[str, str] = {}
-    leaves: list[Leaf] = []
+    leaves: list[LeafColumn] = []
     if _is_pandas(data):
         fields, length = _pandas_fields(data, heads, schema.open), len(data)
     else:
@@ -79,19 +79,19 @@ def _heads(schema: Schema) -> set[str]:
 
 def _leaves(
     prefix: str, field: pa.Field, values: Values, structs: dict[str, str]
-) -> Iterator[Leaf]:
+) -> Iterator[LeafColumn]:
     """The leaves of a column; fields of a missing struct are missing."""
     path = prefix + field.name
     if isinstance(values, list):
-        yield Leaf(path, values)
+        yield LeafColumn(path, values)
     elif is_open_field(field):
-        yield Leaf(path, values, is_open=True)
+        yield LeafColumn(path, values, is_open=True)
     elif pa.types.is_struct(values.type):
         structs[path] = str(values.type)
         for child, child_values in zip(values.type, values.flatten(), strict=True):
             yield from _leaves(f"{path}.", child, child_values, structs)
     else:
-        yield Leaf(path, values)
+        yield LeafColumn(path, values)
 
 
 def table_of(data: Any) -> pa.Table:

@@ -16,14 +16,14 @@ from wherecast.delivery.cursor import Cursor, decode_cursor, encode_cursor
 from wherecast.delivery.effects import (
     Close,
     Effect,
-    Figures,
-    Load,
+    LoadNotifications,
     Notification,
+    QueueFigures,
     SaveCursor,
     Send,
 )
-from wherecast.delivery.limits import DEFAULT_QUEUE_LIMITS, QueueLimits
 from wherecast.delivery.queue import Queue
+from wherecast.delivery.queue_limits import DEFAULT_QUEUE_LIMITS, QueueLimits
 from wherecast.delivery.queues import Queues
 
 __all__ = [
@@ -31,10 +31,10 @@ __all__ = [
     "Close",
     "Cursor",
     "Effect",
-    "Figures",
-    "Load",
+    "LoadNotifications",
     "Notification",
     "Queue",
+    "QueueFigures",
     "QueueLimits",
     "Queues",
     "SaveCursor",

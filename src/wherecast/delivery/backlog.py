@@ -5,9 +5,9 @@ Everything before `known` is in memory or acknowledged; what comes after is in t
 
 from collections.abc import Collection, Iterable, Sequence
 
-from wherecast.delivery.beyond import Beyond
 from wherecast.delivery.cursor import encode_cursor
-from wherecast.delivery.held import Held
+from wherecast.delivery.queue_items import Held
+from wherecast.delivery.single_acks import Beyond
 from wherecast.model import AcknowledgementError
 
 # Most backlogs are idle. They share these, and get their own when there is something to put in.

@@ -19,7 +19,7 @@ class Notification:
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
+class LoadNotifications:
     """Read the first notifications at a sequence and beyond, and answer with `loaded`.
 
     Every one is answered, by `load_failed` if need be; until then the queue asks for no other.
@@ -54,11 +54,11 @@ class SaveCursor:
     """
 
 
-Effect = Load | Send | Close | SaveCursor
+Effect = LoadNotifications | Send | Close | SaveCursor
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class QueueFigures:
     """What one queue has done since it was opened.
 
     Attributes:

@@ -16,14 +16,14 @@ from wherecast.delivery.cursor import Cursor, encode_cursor
 from wherecast.delivery.effects import (
     Close,
     Effect,
-    Figures,
-    Load,
+    LoadNotifications,
     Notification,
+    QueueFigures,
     SaveCursor,
     Send,
 )
-from wherecast.delivery.held import Item
-from wherecast.delivery.limits import DEFAULT_QUEUE_LIMITS, QueueLimits
+from wherecast.delivery.queue_items import Item
+from wherecast.delivery.queue_limits import DEFAULT_QUEUE_LIMITS, QueueLimits
 from wherecast.model import AcknowledgementError
 
 REPLACED = "replaced by a newer connection of the same subscriber"
@@ -103,9 +103,9 @@ class Queue:
         return bool(self._backlog.held) or self._backlog.known < self._committed
 
     @property
-    def figures(self) -> Figures:
+    def figures(self) -> QueueFigures:
         """What it has done."""
-        return Figures(
+        return QueueFigures(
             queued=len(self._backlog.held),
             in_flight=self._backlog.held.in_flight,
             delivered=self._delivered,
@@ -146,13 +146,13 @@ class Queue:
     def loaded(
         self, start: int, sequences: Sequence[int], ids: Sequence[Sequence[str]], end: int
     ) -> tuple[Effect, ...]:
-        """Takes the answer to a `Load`: all notifications from its start to an end."""
+        """Takes the answer to a `LoadNotifications`: all notifications from its start to an end."""
         self._loading = False
         self._extend(start, zip(sequences, ids, strict=True), end)
         return self._push()
 
     def load_failed(self) -> None:
-        """Gives up a `Load` that could not be done; it is asked for again when it is needed."""
+        """Gives up a `LoadNotifications` that failed; the next need asks for it again."""
         self._loading = False
 
     def trimmed(self, before: int, lost: int) -> tuple[Effect, ...]:
@@ -170,11 +170,11 @@ class Queue:
 
     # What comes from the subscriber.
 
-    def take(self, most: int) -> tuple[Notification, ...] | Load:
+    def take(self, most: int) -> tuple[Notification, ...] | LoadNotifications:
         """The oldest notifications that are not acknowledged, at most so many: a pull.
 
-        Where more must be read first it is a `Load`: answer it, then take again. While a load is
-        under way already, it is what there is.
+        Where more must be read first, the result is a `LoadNotifications`: answer it, then take
+        again. While a load is under way, the result is what the queue holds.
         """
         self._attended = True
         if len(self._backlog.held) < most and self._may_load():
@@ -253,9 +253,9 @@ class Queue:
     def _may_load(self) -> bool:
         return self._backlog.known < self._committed and self._room() > 0 and not self._loading
 
-    def _load(self) -> Load:
+    def _load(self) -> LoadNotifications:
         self._loading = True
-        return Load(self._backlog.known, self._room())
+        return LoadNotifications(self._backlog.known, self._room())
 
     def _push(self) -> tuple[Effect, ...]:
         """Fills the window, and has the next ones read when there is room for many."""

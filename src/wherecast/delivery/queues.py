@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 
 from wherecast.delivery.cursor import Cursor
 from wherecast.delivery.effects import Close, Effect
-from wherecast.delivery.held import Item
-from wherecast.delivery.limits import DEFAULT_QUEUE_LIMITS, QueueLimits
 from wherecast.delivery.queue import Queue
+from wherecast.delivery.queue_items import Item
+from wherecast.delivery.queue_limits import DEFAULT_QUEUE_LIMITS, QueueLimits
 
 UNREGISTERED = "the subscriber was unregistered"
 """Why a connection is closed when its subscriber is forgotten."""

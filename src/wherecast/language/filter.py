@@ -4,14 +4,14 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
-from wherecast.language import covering
-from wherecast.language.evaluate import Row, Verdict, evaluate
-from wherecast.language.explain import Explanation, explain
-from wherecast.language.expression import Expression
-from wherecast.language.normal import NormalForm, normalise
-from wherecast.language.triples import bind_triples, parse_triples, read_triples
-from wherecast.language.where import read_where
-from wherecast.language.write import write
+from wherecast.language.explanation import Explanation, explain
+from wherecast.language.meaning import covering
+from wherecast.language.meaning.evaluate import Row, Verdict, evaluate
+from wherecast.language.meaning.expression import Expression
+from wherecast.language.meaning.normal_form import NormalForm, normalise
+from wherecast.language.text.triples import bind_triples, parse_triples, read_triples
+from wherecast.language.text.where import read_where
+from wherecast.language.text.write import write
 from wherecast.model import DEFAULT_LIMITS, FilterError, Limits, Schema
 
 

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from wherecast.language.vectors import array_of, texts_of, values_of
+from wherecast.arrays.vectors import array_of, texts_of, values_of
 from wherecast.matching.matches import Id
 
 Ints = npt.NDArray[np.int64]

@@ -8,17 +8,17 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from wherecast.arrays.vectors import array_of, values_of
 from wherecast.columns import decode_rows, read_arrow
 from wherecast.columns.decoded import Decoded
 from wherecast.columns.sources import table_of
 from wherecast.language import Filter
-from wherecast.language.vectors import array_of, values_of
-from wherecast.matching.betree.parameters import TreeParameters
 from wherecast.matching.columnar.index import ColumnarIndex
-from wherecast.matching.exact.saved import kind_of
 from wherecast.matching.ids import Ids
 from wherecast.matching.matches import Id, Matches
 from wherecast.matching.scan import ScanIndex
+from wherecast.matching.trees.betree.parameters import TreeParameters
+from wherecast.matching.trees.tree_file import kind_of
 from wherecast.model import (
     ConfigError,
     FilterError,
@@ -78,11 +78,11 @@ def _engine(kind: str, schema: Schema, parameters: TreeParameters | None) -> Eng
     if kind == "columnar":
         return ColumnarIndex(schema)
     if kind == "betree":
-        from wherecast.matching.betree.index import BETreeIndex
+        from wherecast.matching.trees.betree.index import BETreeIndex
 
         return BETreeIndex(schema, parameters)
     if kind == "forest":
-        from wherecast.matching.forest.index import ForestIndex
+        from wherecast.matching.trees.forest.index import ForestIndex
 
         return ForestIndex(schema)
     if kind == "scan":
@@ -95,12 +95,12 @@ def _loaded(path: Path) -> tuple[str, Engine, Schema, type]:
     """The kind, the engine, the schema and the type of ids of the index in a file."""
     kind = kind_of(path)
     if kind == "betree":
-        from wherecast.matching.betree.index import BETreeIndex
+        from wherecast.matching.trees.betree.index import BETreeIndex
 
         tree, id_type = BETreeIndex.load(path)
         return kind, tree, tree.schema, id_type
     if kind == "forest":
-        from wherecast.matching.forest.index import ForestIndex
+        from wherecast.matching.trees.forest.index import ForestIndex
 
         forest, id_type = ForestIndex.load(path)
         return kind, forest, forest.schema, id_type

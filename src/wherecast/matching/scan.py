@@ -20,7 +20,7 @@ from wherecast.model import FilterError, Schema
 
 
 @dataclass(frozen=True, slots=True)
-class ReadFilters:
+class ScannedFilters:
     """Filters that were read, or what is wrong with each."""
 
     results: list[Filter | FilterError]
@@ -48,12 +48,12 @@ class ScanIndex:
         """Adds a filter, or replaces the one of the same id."""
         self._filters[id] = filter if isinstance(filter, Filter) else Filter(filter, self._schema)
 
-    def read(self, filters: pa.Array | Sequence[Filter | str]) -> "ReadFilters":
+    def read(self, filters: pa.Array | Sequence[Filter | str]) -> "ScannedFilters":
         """The filters as `add_all` takes them, with what is wrong with some."""
         texts = filters.to_pylist() if isinstance(filters, pa.Array) else filters
-        return ReadFilters([_read(filter, self._schema) for filter in texts])
+        return ScannedFilters([_read(filter, self._schema) for filter in texts])
 
-    def add_all(self, ids: Ids, read: "ReadFilters", kept: npt.NDArray[np.bool_] | None) -> None:
+    def add_all(self, ids: Ids, read: "ScannedFilters", kept: npt.NDArray[np.bool_] | None) -> None:
         """Adds the kept ones of filters that were read, or replaces those of the same ids."""
         flags = [True] * len(ids) if kept is None else kept.tolist()
         for id, result, keep in zip(ids, read.results, flags, strict=True):

@@ -1,9 +1,8 @@
 """The path of a publication: stages over record batches, and the two runners that call them.
 
-- `stages`: validate, match, notify, one frozen type per hop.
-- `filters`: a table of filters, read, checked and sorted, that travels to the workers.
-- `join`: publications with the filters they match, as rows or arrays.
-- `tasks`: the stages put one after the other, for one record batch.
-- `inline` and `spark_runner`: the runners; `session`: the Spark session that Wherecast makes.
+- `stages`: the stages of a batch, one frozen type per hop, and the inline runner.
+- `filters`: sets of filters, read, checked, stored as blobs, and loaded by workers.
+- `spark`: the Spark runner: sessions, queries, workers.
+- `live`: the log of a store, batch by batch.
 - `files`: publications, filters and matches in .jsonl, .parquet and .csv.
 """

@@ -1,1 +1,1 @@
-"""What is kept: named blobs under a URI, and this host's copies of them."""
+"""What is kept: the contracts of a store, their implementations, and blobs under a URI."""

@@ -17,8 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from wherecast.model import Schema, StoreError, Subscription
-from wherecast.store.blobs import Blobs
-from wherecast.store.numbering import Numbered
+from wherecast.store.blobs.blobs import Blobs
 from wherecast.store.position import Position
 from wherecast.store.records import (
     Accepted,
@@ -33,6 +32,7 @@ from wherecast.store.records import (
     Receipt,
     Segment,
 )
+from wherecast.store.sequences import NumberedNotifications
 
 DEAD_LETTERS_MOST = 100_000
 ENDLESS = 2**63 - 1
@@ -237,7 +237,7 @@ class Mailboxes(Protocol):
         """
         ...
 
-    def since(self, start: int) -> list[Numbered]:
+    def since(self, start: int) -> list[NumberedNotifications]:
         """The segments that reach beyond a sequence, in order; the first may begin before it.
 
         Raises:

@@ -72,7 +72,7 @@ class Publications:
 
     Attributes:
         stream: its name.
-        attributes: the rows as `wherecast.columns.encoded` writes them; the log does not look in.
+        attributes: the rows as `columns.log_encoding` writes them; the log does not look in.
         envelopes: a batch of `ENVELOPES`, a row per publication.
         digests: a digest of the attributes and payload of each; uint64, shape (n,).
     """

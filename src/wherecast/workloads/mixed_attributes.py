@@ -19,7 +19,7 @@ Strings = NDArray[np.object_]
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class GridAttribute:
     """A number or time with `size` equally likely values: whole numbers, hundredths or minutes."""
 
     name: str
@@ -68,7 +68,7 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True)
-class Flag:
+class TruthAttribute:
     """A truth value, true half of the time."""
 
     name: str
@@ -79,7 +79,7 @@ class Flag:
         return pa.array(rng.random(count) < 0.5, mask=rng.random(count) < self.missing)
 
 
-MixedAttribute = Grid | Words | Flag
+MixedAttribute = GridAttribute | Words | TruthAttribute
 
 _INTS = {"quantity": 1_000, "age": 120, "storey": 60, "port": 65_536, "retries": 12}
 _INTS |= {"points": 10_000, "seats": 500, "severity": 100}
@@ -95,17 +95,21 @@ def mixed_attributes(rng: np.random.Generator) -> tuple[MixedAttribute, ...]:
     """The 30 attributes; words and the shares of missing values are drawn."""
     shares = iter(rng.choice([0.0, 0.05, 0.1, 0.2], 30).tolist())
     attributes: list[MixedAttribute] = []
-    attributes += [Grid(name, "int", size, next(shares)) for name, size in _INTS.items()]
-    attributes += [Grid(name, "float", size, next(shares)) for name, size in _FLOATS.items()]
+    attributes += [GridAttribute(name, "int", size, next(shares)) for name, size in _INTS.items()]
+    attributes += [
+        GridAttribute(name, "float", size, next(shares)) for name, size in _FLOATS.items()
+    ]
     attributes += [Words(name, _words(rng, size), next(shares)) for name, size in _WORDS.items()]
-    attributes += [Flag(name, next(shares)) for name in _FLAGS]
-    attributes += [Grid(name, "timestamp", size, next(shares)) for name, size in _TIMES.items()]
+    attributes += [TruthAttribute(name, next(shares)) for name in _FLAGS]
+    attributes += [
+        GridAttribute(name, "timestamp", size, next(shares)) for name, size in _TIMES.items()
+    ]
     return tuple(attributes)
 
 
 def type_name(attribute: MixedAttribute) -> str:
     """The attribute's type in a schema."""
-    if isinstance(attribute, Grid):
+    if isinstance(attribute, GridAttribute):
         return attribute.type
     return "string" if isinstance(attribute, Words) else "bool"
 

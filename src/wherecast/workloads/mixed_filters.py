@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from wherecast.model import Schema
 from wherecast.workloads.mixed_attributes import MixedAttribute, mixed_attributes, type_name
-from wherecast.workloads.mixed_leaves import Leaf, leaves_of
-from wherecast.workloads.mixed_shapes import Shape, draw_shapes
+from wherecast.workloads.mixed_leaves import PredicateForm, leaves_of
+from wherecast.workloads.mixed_shapes import MixedShape, draw_shapes
 from wherecast.workloads.workload import CHUNK_ROWS, MatchRate, Workload, table_generator
 
 SHAPES = 5_000
@@ -30,7 +30,7 @@ class Mixed(Workload):
     """
 
     attributes: tuple[MixedAttribute, ...]
-    shapes: tuple[Shape, ...]
+    shapes: tuple[MixedShape, ...]
 
     @cached_property
     def _slot_ends(self) -> list[int]:
@@ -39,9 +39,9 @@ class Mixed(Workload):
         return [0, *np.cumsum(counts * _CYCLES).tolist()]
 
     @cached_property
-    def _uses(self) -> list[tuple[Leaf, NDArray[np.int64]]]:
+    def _uses(self) -> list[tuple[PredicateForm, NDArray[np.int64]]]:
         """Each form of predicate with the places of its first constants in a chunk."""
-        places: dict[Leaf, list[int]] = {}
+        places: dict[PredicateForm, list[int]] = {}
         place = 0
         for shape in self.shapes * _CYCLES:
             for leaf in shape.leaves:

@@ -11,7 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from wherecast.workloads.draws import zipf_shares
-from wherecast.workloads.mixed_attributes import Flag, Grid, MixedAttribute, Strings, Words
+from wherecast.workloads.mixed_attributes import (
+    GridAttribute,
+    MixedAttribute,
+    Strings,
+    TruthAttribute,
+    Words,
+)
 
 Draw = Callable[[np.random.Generator, int], Strings]
 
@@ -20,7 +26,7 @@ _SLOT = "%s"
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Leaf:
+class PredicateForm:
     """One form of predicate on one attribute.
 
     Attributes:
@@ -50,9 +56,9 @@ class Leaf:
         return 0 < self.true <= 0.02
 
 
-def leaves_of(attribute: MixedAttribute) -> list[Leaf]:
+def leaves_of(attribute: MixedAttribute) -> list[PredicateForm]:
     """Every form of predicate on the attribute."""
-    if isinstance(attribute, Grid):
+    if isinstance(attribute, GridAttribute):
         forms = _grid_leaves(attribute)
     elif isinstance(attribute, Words):
         forms = _word_leaves(attribute)
@@ -60,17 +66,17 @@ def leaves_of(attribute: MixedAttribute) -> list[Leaf]:
         forms = _flag_leaves(attribute)
     if attribute.missing:
         name, missing = attribute.name, attribute.missing
-        forms.append(Leaf(name, f"{name} IS NULL", missing, 1 - missing, _nothing, 0))
-        forms.append(Leaf(name, f"{name} IS NOT NULL", 1 - missing, missing, _nothing, 0))
+        forms.append(PredicateForm(name, f"{name} IS NULL", missing, 1 - missing, _nothing, 0))
+        forms.append(PredicateForm(name, f"{name} IS NOT NULL", 1 - missing, missing, _nothing, 0))
     return forms
 
 
-def _leaf(attribute: MixedAttribute, text: str, holds: float, draw: Draw) -> Leaf:
+def _leaf(attribute: MixedAttribute, text: str, holds: float, draw: Draw) -> PredicateForm:
     """A form that holds with that probability where the attribute is there."""
     there = 1 - attribute.missing
     text = f"{attribute.name} {text}"
     slots = text.count(_SLOT)
-    return Leaf(attribute.name, text, there * holds, there * (1 - holds), draw, slots)
+    return PredicateForm(attribute.name, text, there * holds, there * (1 - holds), draw, slots)
 
 
 def _nothing(rng: np.random.Generator, count: int) -> Strings:
@@ -78,13 +84,13 @@ def _nothing(rng: np.random.Generator, count: int) -> Strings:
     return np.empty((count, 0), object)
 
 
-def _flag_leaves(flag: Flag) -> list[Leaf]:
+def _flag_leaves(flag: TruthAttribute) -> list[PredicateForm]:
     half = (1 - flag.missing) / 2
     texts = (flag.name, f"NOT {flag.name}", f"{flag.name} = true")
-    return [Leaf(flag.name, text, half, half, _nothing, 0) for text in texts]
+    return [PredicateForm(flag.name, text, half, half, _nothing, 0) for text in texts]
 
 
-def _grid_leaves(grid: Grid) -> list[Leaf]:
+def _grid_leaves(grid: GridAttribute) -> list[PredicateForm]:
     """Comparisons with a random value; spans up to a fiftieth of the grid; lists."""
     size = grid.size
 
@@ -116,7 +122,7 @@ def _grid_leaves(grid: Grid) -> list[Leaf]:
     return forms
 
 
-def _word_leaves(words: Words) -> list[Leaf]:
+def _word_leaves(words: Words) -> list[PredicateForm]:
     """Equalities and lists of random words; patterns made from a random word."""
     count = len(words.words)
     forms = [

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wherecast.workloads.mixed_leaves import Leaf
+from wherecast.workloads.mixed_leaves import PredicateForm
 
 _LIST = re.compile(r"\(%s(, %s)*\)")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Shape:
+class MixedShape:
     """A filter without its constants.
 
     Attributes:
@@ -31,17 +31,19 @@ class Shape:
     text: str
     true: float
     false: float
-    leaves: tuple[Leaf, ...]
+    leaves: tuple[PredicateForm, ...]
     joined: str = ""
 
 
-def draw_shapes(rng: np.random.Generator, leaves: Sequence[Leaf], count: int) -> list[Shape]:
+def draw_shapes(
+    rng: np.random.Generator, leaves: Sequence[PredicateForm], count: int
+) -> list[MixedShape]:
     """That many shapes.
 
     No two are alike, even if constants, the lengths of lists and the order of predicates were not
     looked at: however a reader counts shapes, it counts as many.
     """
-    by_attribute: dict[str, list[Leaf]] = {}
+    by_attribute: dict[str, list[PredicateForm]] = {}
     for leaf in leaves:
         by_attribute.setdefault(leaf.attribute, []).append(leaf)
     selective = {
@@ -49,7 +51,7 @@ def draw_shapes(rng: np.random.Generator, leaves: Sequence[Leaf], count: int) ->
         for name, forms in by_attribute.items()
         if (picked := [leaf for leaf in forms if leaf.selective])
     }
-    found: dict[tuple[str, ...], Shape] = {}
+    found: dict[tuple[str, ...], MixedShape] = {}
     while len(found) < count:
         layout = _LAYOUTS[rng.integers(len(_LAYOUTS))]
         wanted = int(rng.integers(layout.predicates_min, layout.predicates_max + 1))
@@ -61,10 +63,10 @@ def draw_shapes(rng: np.random.Generator, leaves: Sequence[Leaf], count: int) ->
 
 def _draw_parts(
     rng: np.random.Generator,
-    by_attribute: dict[str, list[Leaf]],
-    selective: dict[str, list[Leaf]],
+    by_attribute: dict[str, list[PredicateForm]],
+    selective: dict[str, list[PredicateForm]],
     counts: tuple[int, int],
-) -> list[Shape]:
+) -> list[MixedShape]:
     """Predicates on different attributes, the leading ones selective."""
     leading, wanted = min(counts), counts[1]
     names = _some(rng, list(selective), leading)
@@ -74,7 +76,7 @@ def _draw_parts(
         forms = selective[name] if place < leading else by_attribute[name]
         leaf = forms[rng.integers(len(forms))]
         joined = "AND" if leaf.two_sided else ""
-        parts.append(Shape(leaf.text, leaf.true, leaf.false, (leaf,), joined))
+        parts.append(MixedShape(leaf.text, leaf.true, leaf.false, (leaf,), joined))
     return parts
 
 
@@ -83,9 +85,9 @@ def _some(rng: np.random.Generator, names: list[str], count: int) -> list[str]:
     return [names[place] for place in rng.permutation(len(names))[:count]]
 
 
-def _all(*parts: Shape) -> Shape:
+def _all(*parts: MixedShape) -> MixedShape:
     """True where every part is."""
-    return Shape(
+    return MixedShape(
         " AND ".join(f"({part.text})" if part.joined == "OR" else part.text for part in parts),
         math.prod(part.true for part in parts),
         1 - math.prod(1 - part.false for part in parts),
@@ -94,9 +96,9 @@ def _all(*parts: Shape) -> Shape:
     )
 
 
-def _any(*parts: Shape) -> Shape:
+def _any(*parts: MixedShape) -> MixedShape:
     """True where some part is."""
-    return Shape(
+    return MixedShape(
         " OR ".join(f"({part.text})" if part.joined == "AND" else part.text for part in parts),
         1 - math.prod(1 - part.true for part in parts),
         math.prod(part.false for part in parts),
@@ -105,9 +107,9 @@ def _any(*parts: Shape) -> Shape:
     )
 
 
-def _not(part: Shape) -> Shape:
+def _not(part: MixedShape) -> MixedShape:
     """True where the part is false."""
-    return Shape(f"NOT ({part.text})", part.false, part.true, part.leaves)
+    return MixedShape(f"NOT ({part.text})", part.false, part.true, part.leaves)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +121,7 @@ class _Layout:
     predicates_max: int
     leading: int = 1
 
-    def join(self, parts: list[Shape]) -> Shape:
+    def join(self, parts: list[MixedShape]) -> MixedShape:
         """The parts in this layout."""
         match self.name, parts:
             case "all", _:

@@ -19,7 +19,7 @@ _NEGLIGIBLE = 1e-7  # the chance that none of the counts is reached around a tim
 
 
 @dataclass(frozen=True, slots=True)
-class Together:
+class FirstOfTwo:
     """What a runner is worth that is among the first of two independent races.
 
     Attributes:
@@ -52,7 +52,7 @@ def draw_first(
 
 
 def mean_product(
-    weights: Floats, first: Sequence[int], second: Sequence[int], worth: Together
+    weights: Floats, first: Sequence[int], second: Sequence[int], worth: FirstOfTwo
 ) -> float:
     """The mean of the product of the runners' worth, over two races and the counts given.
 

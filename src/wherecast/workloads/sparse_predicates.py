@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from wherecast.model import Schema
 from wherecast.workloads.draws import Floats
-from wherecast.workloads.races import Together, draw_first, mean_product
+from wherecast.workloads.races import FirstOfTwo, draw_first, mean_product
 from wherecast.workloads.text import float_texts, join
 from wherecast.workloads.workload import CHUNK_ROWS, MatchRate, Workload, table_generator
 
@@ -128,14 +128,14 @@ def _rate(is_float: NDArray[np.bool_], cardinalities: NDArray[np.int64]) -> Matc
     carried = _carried()
     ones, zeros = np.ones(ATTRIBUTES), np.zeros(ATTRIBUTES)
     probability = mean_product(
-        _WEIGHTS, PREDICATES, [CARRIED], Together(first=zeros, second=ones, both=passes)
+        _WEIGHTS, PREDICATES, [CARRIED], FirstOfTwo(first=zeros, second=ones, both=passes)
     )
     by_filter = mean_product(
-        _WEIGHTS, PREDICATES, [CARRIED], Together(zeros, ones, filter_squares * carried)
+        _WEIGHTS, PREDICATES, [CARRIED], FirstOfTwo(zeros, ones, filter_squares * carried)
     )
     one = passes * carried
     by_publication = mean_product(
-        _WEIGHTS, PREDICATES, PREDICATES, Together(one, one, value_squares * carried)
+        _WEIGHTS, PREDICATES, PREDICATES, FirstOfTwo(one, one, value_squares * carried)
     )
     return MatchRate(
         probability,

@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
-from wherecast.bench import Options, broker, broker_publish, run
-from wherecast.bench.broker_load import Load
-from wherecast.bench.experiment import EXPERIMENTS
-from wherecast.bench.matching_engines import WrongResult
+from wherecast.bench import Options, run
+from wherecast.bench.broker import experiment as broker
+from wherecast.bench.broker import publish
+from wherecast.bench.broker.load import BrokerLoad
+from wherecast.bench.matching.engines import WrongResult
+from wherecast.bench.run_experiment import EXPERIMENTS
 from wherecast.model import ConfigError
 
 NUMBERS = {name: 12.34 for view in broker.VIEWS for name in view.columns}
@@ -21,17 +23,17 @@ ROW: dict[str, Any] = NUMBERS | {
 
 
 def test_the_cases_that_targets_are_stated_for() -> None:
-    found = {(case.threads, case.batch): case.publications for case in broker_publish.cases(None)}
+    found = {(case.threads, case.batch): case.publications for case in publish.cases(None)}
     assert found == {(1, 1): 4_000, (8, 1): 4_000, (1, 1_000): 400_000, (8, 1_000): 400_000}
-    for case in broker_publish.cases(10):
+    for case in publish.cases(10):
         assert case.publications % (case.threads * case.batch) == 0
 
 
 def test_every_publication_of_a_load_matches() -> None:
-    load = Load.drawn(50, seed=3)
+    load = BrokerLoad.drawn(50, seed=3)
     assert len(load.publications) == len(load.matches) == 50
     assert load.matches.min() >= 1
-    assert load.publications == Load.drawn(50, seed=3).publications
+    assert load.publications == BrokerLoad.drawn(50, seed=3).publications
     wanted = int(load.matches.sum())
     assert load.check("this", wanted) == wanted
     with pytest.raises(WrongResult, match="this: 1 matches were delivered"):

@@ -10,19 +10,16 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from wherecast.bench import (
-    Options,
-    matching,
-    matching_engines,
-    matching_peers,
-    matching_start,
-    matching_updates,
-    run,
-)
-from wherecast.bench.experiment import EXPERIMENTS
-from wherecast.bench.matching_cases import SCALE, Case, cases, equal_length, scale
-from wherecast.bench.matching_engines import WrongResult, pair_hash
-from wherecast.bench.matching_peers import DuckDB, is_installed
+from wherecast.bench import Options, run
+from wherecast.bench.matching import engines as matching_engines
+from wherecast.bench.matching import experiment as matching
+from wherecast.bench.matching import peers as matching_peers
+from wherecast.bench.matching import start
+from wherecast.bench.matching import updates as matching_updates
+from wherecast.bench.matching.cases import SCALE, Case, cases, equal_length, scale
+from wherecast.bench.matching.engines import WrongResult, pair_hash
+from wherecast.bench.matching.peers import DuckDB, is_installed
+from wherecast.bench.run_experiment import EXPERIMENTS
 from wherecast.cli.entry import run as command
 from wherecast.model import ConfigError
 from wherecast.workloads import WORKLOADS, bluedove
@@ -195,7 +192,7 @@ def test_equal_matches_at_every_size() -> None:
 
 
 def test_a_new_process_tells_its_first_match(capsys: pytest.CaptureFixture[str]) -> None:
-    matching_start.first_match(1)
+    start.first_match(1)
     row = json.loads(capsys.readouterr().out)
     assert row["matches"] > 0
     assert row["text to first match, s"] >= row["first match seconds"] > 0

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from wherecast.bench import Options, run, spark
-from wherecast.bench.experiment import EXPERIMENTS
-from wherecast.bench.spark_cases import NAMES, SCALE, cases
+from wherecast.bench import Options, run
+from wherecast.bench.run_experiment import EXPERIMENTS
+from wherecast.bench.spark import experiment as spark
+from wherecast.bench.spark.cases import NAMES, SCALE, cases
 from wherecast.model import ConfigError
 
 NUMBERS = {name: 12.34 for view in spark.VIEWS for name in view.columns}

@@ -7,10 +7,13 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from wherecast.bench import matching_updates, trees, trees_cases, trees_changes
-from wherecast.bench.matching_engines import WrongResult
-from wherecast.bench.trees_cases import CASES, cases
-from wherecast.bench.trees_published import compared
+from wherecast.bench.matching import updates as matching_updates
+from wherecast.bench.matching.engines import WrongResult
+from wherecast.bench.trees import cases as trees_cases
+from wherecast.bench.trees import changes as trees_changes
+from wherecast.bench.trees import experiment as trees
+from wherecast.bench.trees.cases import CASES, cases
+from wherecast.bench.trees.published import compared
 from wherecast.cli.entry import run as command
 from wherecast.matching import Index
 from wherecast.model import ConfigError

@@ -6,7 +6,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 import pytest
 
-from wherecast.cli import explain
+from wherecast.cli import explain_filter
 from wherecast.cli.entry import run
 
 
@@ -64,7 +64,7 @@ class TestFailures:
         def fail(*_: object) -> None:
             raise ValueError("it\nbroke")
 
-        monkeypatch.setattr(explain, "Filter", fail)
+        monkeypatch.setattr(explain_filter, "Filter", fail)
 
     def test_are_one_line_without_a_traceback(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert run(["explain", "n = 1", "{}"]) == 1
@@ -84,7 +84,7 @@ def test_interrupted(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mon
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(explain, "Filter", interrupt)
+    monkeypatch.setattr(explain_filter, "Filter", interrupt)
     assert run(["explain", "n = 1", "{}"]) == 1
     assert "interrupted" in capsys.readouterr().err
 

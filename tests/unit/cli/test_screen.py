@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from wherecast.cli import screen
-from wherecast.pipeline.spark_status import Work
+from wherecast.pipeline.spark.session_status import Work
 
 
 def terminal() -> Console:

@@ -6,8 +6,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
+from wherecast.columns.arrow_schema import ARROW_TYPES
 from wherecast.columns.casts import cast_column, open_type, plain_array
-from wherecast.columns.schema import ARROW_TYPES
 from wherecast.model import Attribute, PublicationError, SchemaError
 from wherecast.model.values import Type
 

@@ -5,8 +5,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from wherecast.columns.arrow_schema import ARROW_TYPES
 from wherecast.columns.domains import checked, inside
-from wherecast.columns.schema import ARROW_TYPES
 from wherecast.model import Attribute
 from wherecast.model.values import ValueProblem, canonical
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from wherecast.delivery import Cursor, Load, Queue, QueueLimits
+from wherecast.delivery import Cursor, LoadNotifications, Queue, QueueLimits
 
 LIMITS = QueueLimits(held_max=20_000, in_flight_max=20_000, acknowledgements_max=10_000)
 
@@ -120,7 +120,7 @@ def test_a_load_brings_many_however_slowly_they_are_acknowledged(window: int) ->
     queue = Queue(Cursor(), size, limits=QueueLimits(held_max=100, in_flight_max=window))
     effects = queue.connect(1)
     while queue.cursor.through < size:
-        load = next((effect for effect in effects if isinstance(effect, Load)), None)
+        load = next((effect for effect in effects if isinstance(effect, LoadNotifications)), None)
         if load:
             loads += 1
             end = min(load.start + load.limit, size)
@@ -151,4 +151,4 @@ def test_a_released_queue_is_as_small_as_an_idle_one() -> None:
     fresh = Queue(Cursor(), 0)
     assert queue._backlog.held is fresh._backlog.held
     queue.committed(300)
-    assert queue.take(1) == Load(0, LIMITS.held_max)
+    assert queue.take(1) == LoadNotifications(0, LIMITS.held_max)

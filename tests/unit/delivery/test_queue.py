@@ -5,7 +5,7 @@ from wherecast.delivery import (
     Close,
     Cursor,
     Effect,
-    Load,
+    LoadNotifications,
     Notification,
     Queue,
     QueueLimits,
@@ -29,7 +29,7 @@ def opened(*sequences: int, end: int = 100, limits: QueueLimits | None = None) -
 
 def taken(queue: Queue, most: int = 1000) -> list[tuple[int, bool]]:
     got = queue.take(most)
-    assert not isinstance(got, Load)
+    assert not isinstance(got, LoadNotifications)
     return [(one.sequence, one.redelivered) for one in got]
 
 
@@ -63,20 +63,20 @@ class TestPull:
     def test_what_is_not_in_memory_is_loaded_first(self) -> None:
         queue = Queue(Cursor(through=10), 50)
         assert queue.is_ready
-        assert queue.take(5) == Load(10, 2000)
+        assert queue.take(5) == LoadNotifications(10, 2000)
         assert queue.loaded(10, [12, 20], [IDS, ["s3"]], 50) == ()
         assert queue.take(5) == (Notification(12, IDS, True), Notification(20, ("s3",), True))
 
     def test_while_a_load_is_under_way_it_gives_what_there_is(self) -> None:
         queue = Queue(Cursor(through=10), 50)
-        assert isinstance(queue.take(5), Load)
+        assert isinstance(queue.take(5), LoadNotifications)
         assert taken(queue) == []
 
     def test_a_load_that_failed_is_asked_for_again(self) -> None:
         queue = Queue(Cursor(through=10), 50)
-        assert queue.take(5) == Load(10, 2000)
+        assert queue.take(5) == LoadNotifications(10, 2000)
         queue.load_failed()
-        assert queue.take(5) == Load(10, 2000)
+        assert queue.take(5) == LoadNotifications(10, 2000)
 
     def test_news_may_come_in_any_order(self) -> None:
         queue = Queue(Cursor(), 0)
@@ -84,13 +84,13 @@ class TestPull:
         queue.committed(40)
         queue.take(1)
         queue.loaded(0, [], [], 45)
-        assert queue.take(1) == Load(45, 2000)
+        assert queue.take(1) == LoadNotifications(45, 2000)
 
     def test_no_load_where_there_is_enough(self) -> None:
         queue = opened(1, 2, 3)
         queue.committed(200)
         assert taken(queue, 3) == new(1, 2, 3)
-        assert queue.take(4) == Load(100, 1997)
+        assert queue.take(4) == LoadNotifications(100, 1997)
 
 
 class TestPush:
@@ -144,7 +144,7 @@ class TestPush:
 
     def test_the_next_are_loaded_when_half_the_room_is_free(self) -> None:
         queue = Queue(Cursor(), 50, limits=SMALL)
-        assert queue.connect(7) == (Load(0, 4),)
+        assert queue.connect(7) == (LoadNotifications(0, 4),)
         first = queue.loaded(0, [1, 2, 3, 4], [IDS] * 4, 5)
         assert sent(first) == [(7, 1, True), (7, 2, True)]
         assert sent(queue.ack_through(2)) == [(7, 3, True), (7, 4, True)]
@@ -159,7 +159,7 @@ class TestMemory:
         assert taken(queue, 9) == new(1, 2, 3, 4)
         assert queue.known == 5
         queue.ack_through(2)
-        assert queue.take(9) == Load(5, 2)
+        assert queue.take(9) == LoadNotifications(5, 2)
         queue.loaded(5, [5, 6], [IDS] * 2, 100)
         assert taken(queue, 9) == again(3, 4) + new(5, 6)
 
@@ -176,7 +176,7 @@ class TestMemory:
         assert queue.figures.queued == 0
         queue.loaded(0, [], [], 50)
         queue.committed(60)
-        assert queue.take(1) == Load(50, 2000)
+        assert queue.take(1) == LoadNotifications(50, 2000)
 
     def test_an_absent_subscriber_takes_no_memory(self) -> None:
         queue = Queue(Cursor(through=5), 5)
@@ -189,7 +189,7 @@ class TestMemory:
         taken(queue, 2)
         queue.release()
         assert queue.figures.queued == 0
-        assert queue.take(9) == Load(1, 2000)
+        assert queue.take(9) == LoadNotifications(1, 2000)
         queue.loaded(1, [1, 2, 3], [IDS] * 3, 100)
         assert taken(queue) == again(1, 2) + new(3)
 
@@ -323,7 +323,7 @@ class TestAcknowledgement:
         queue = Queue(Cursor(through=10, beyond=frozenset({20, 40})), 50)
         queue.ack_through(30)
         assert queue.cursor == Cursor(31, frozenset({40}))
-        assert queue.take(9) == Load(31, 2000)
+        assert queue.take(9) == LoadNotifications(31, 2000)
 
 
 class TestLives:
@@ -366,7 +366,7 @@ class TestRetention:
         queue = Queue(Cursor(beyond=frozenset({10, 40})), 50)
         queue.trimmed(30, lost=5)
         assert queue.cursor == Cursor(30, frozenset({40}), lost=5)
-        assert queue.take(9) == Load(30, 2000)
+        assert queue.take(9) == LoadNotifications(30, 2000)
 
 
 def test_figures() -> None:

@@ -1,7 +1,15 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wherecast.delivery import Close, Cursor, Load, Notification, Queues, SaveCursor, Send
+from wherecast.delivery import (
+    Close,
+    Cursor,
+    LoadNotifications,
+    Notification,
+    Queues,
+    SaveCursor,
+    Send,
+)
 
 IDS = ("s1",)
 
@@ -37,10 +45,10 @@ def test_after_a_commit_that_nobody_told_of_the_connected_ones_look() -> None:
     for name in ("ana", "bo"):
         queues.open(name, Cursor())
     queues.connect("ana", 7)
-    assert queues.committed(50) == {"ana": (Load(0, 2000),)}
+    assert queues.committed(50) == {"ana": (LoadNotifications(0, 2000),)}
     assert queues.committed(50) == {}
     assert queues["bo"].is_ready
-    assert queues["bo"].take(1) == Load(0, 2000)
+    assert queues["bo"].take(1) == LoadNotifications(0, 2000)
 
 
 def test_what_was_skipped_is_loaded_at_the_next_commit() -> None:
@@ -48,7 +56,7 @@ def test_what_was_skipped_is_loaded_at_the_next_commit() -> None:
     queues.open("ana", Cursor())
     queues.connect("ana", 7)
     assert queues.notified(10, 20, {"bo": [(15, IDS)]}) == {}
-    assert queues.committed(20) == {"ana": (Load(0, 2000),)}
+    assert queues.committed(20) == {"ana": (LoadNotifications(0, 2000),)}
 
 
 def test_what_was_skipped_may_be_committed_piece_by_piece() -> None:
@@ -56,11 +64,11 @@ def test_what_was_skipped_may_be_committed_piece_by_piece() -> None:
     queues.open("ana", Cursor())
     queues.connect("ana", 7)
     queues.notified(10, 20, {})
-    assert queues.committed(5) == {"ana": (Load(0, 2000),)}
+    assert queues.committed(5) == {"ana": (LoadNotifications(0, 2000),)}
     assert queues["ana"].loaded(0, [], [], 5) == ()
-    assert queues.committed(8) == {"ana": (Load(5, 2000),)}
+    assert queues.committed(8) == {"ana": (LoadNotifications(5, 2000),)}
     assert queues["ana"].loaded(5, [], [], 8) == ()
-    assert queues.committed(20) == {"ana": (Load(8, 2000),)}
+    assert queues.committed(20) == {"ana": (LoadNotifications(8, 2000),)}
 
 
 def test_after_that_they_are_told_again_and_look_no_more() -> None:
@@ -77,10 +85,10 @@ def test_after_that_they_are_told_again_and_look_no_more() -> None:
 def test_what_came_during_a_load_is_loaded_after_its_commit() -> None:
     queues = Queues(10)
     queues.open("ana", Cursor())
-    assert queues.connect("ana", 7) == (Load(0, 2000),)
+    assert queues.connect("ana", 7) == (LoadNotifications(0, 2000),)
     assert queues.notified(10, 20, {"ana": [(15, IDS)]}) == {}
     assert queues["ana"].loaded(0, [], [], 10) == ()
-    assert queues.committed(20) == {"ana": (Load(10, 2000),)}
+    assert queues.committed(20) == {"ana": (LoadNotifications(10, 2000),)}
 
 
 def test_what_was_told_before_a_queue_was_opened_is_loaded() -> None:
@@ -89,7 +97,7 @@ def test_what_was_told_before_a_queue_was_opened_is_loaded() -> None:
     queues.open("ana", Cursor())
     assert queues.connect("ana", 7) == ()
     assert queues["ana"].cursor.through == 0
-    assert queues.committed(10) == {"ana": (Load(0, 2000),)}
+    assert queues.committed(10) == {"ana": (LoadNotifications(0, 2000),)}
 
 
 def test_who_waits_hears_of_what_it_could_not_take() -> None:
@@ -101,7 +109,7 @@ def test_who_waits_hears_of_what_it_could_not_take() -> None:
         assert queues[name].take(1) == ()
         queues.wait(name)
     assert queues.committed(10) == {"ana": ()}
-    assert queues["ana"].take(1) == Load(5, 2000)
+    assert queues["ana"].take(1) == LoadNotifications(5, 2000)
 
 
 def test_who_left_hears_nothing() -> None:
@@ -144,7 +152,7 @@ def test_nobody_waits_for_what_is_there(steps: list[tuple[str, str]]) -> None:
             assert {name for name in unready if queues[name].is_ready} <= effects.keys()
         elif step == "take":
             found = queues[name].take(1)
-            if isinstance(found, Load):
+            if isinstance(found, LoadNotifications):
                 queues[name].loaded(found.start, [], [], queues._committed)
         elif step == "wait":
             queues.wait(name)
@@ -202,7 +210,7 @@ def test_a_replaced_connection_ends_without_harm() -> None:
     queues.connect("ana", 8)
     queues.disconnect("ana", 7)
     assert queues.notified(0, 9, {"ana": [(1, IDS)]}) == {"ana": sent(8, 1)}
-    assert queues.committed(15) == {"ana": (Load(9, 1999),)}
+    assert queues.committed(15) == {"ana": (LoadNotifications(9, 1999),)}
     queues.disconnect("ana", 8)
     assert queues.notified(15, 20, {"ana": [(16, IDS)]}) == {}
     assert queues.committed(30) == {}

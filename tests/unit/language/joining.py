@@ -6,8 +6,8 @@ from dataclasses import fields
 import numpy as np
 
 from wherecast.language import PredicateTable, read_filters
-from wherecast.language.table import Distances
-from wherecast.language.table_join import joined
+from wherecast.language.table.predicate_table import Distances
+from wherecast.language.table.table_join import joined
 from wherecast.model import Schema
 
 ARRAYS = (

@@ -12,9 +12,9 @@ import pytest
 
 from wherecast import Index, Schema
 from wherecast.language import read_filters
-from wherecast.matching.columnar import flat, snapshot
-from wherecast.matching.columnar import trees as tree_matching
-from wherecast.matching.columnar.snapshot import Found, Snapshot
+from wherecast.matching.columnar import flat_scan, snapshot
+from wherecast.matching.columnar import tree_matching as tree_matching
+from wherecast.matching.columnar.snapshot import Snapshot, SnapshotMatches
 from wherecast.workloads import Workload, alerts, bluedove, mixed, sensors
 
 WORKLOADS = {"bluedove": bluedove, "alerts": alerts, "sensors": sensors, "mixed": mixed}
@@ -34,7 +34,7 @@ def publications_of(workload: Workload, count: int) -> pa.RecordBatch:
     return pa.Table.from_batches(workload.publications(count)).combine_chunks().to_batches()[0]
 
 
-def rows_of(found: Found) -> list[list[int]]:
+def rows_of(found: SnapshotMatches) -> list[list[int]]:
     ends = found.offsets.tolist()
     return [sorted(found.numbers[a:b].tolist()) for a, b in pairwise(ends)]
 
@@ -248,7 +248,7 @@ def test_trees_in_a_file_are_left_alone_without_numba(
     index.save(tmp_path / "index")
     monkeypatch.setattr(snapshot, "compiles", lambda: False)
     monkeypatch.setattr(snapshot, "_PLAIN_MAX", -1)
-    monkeypatch.setattr(flat, "is_loaded", lambda: False)
+    monkeypatch.setattr(flat_scan, "is_loaded", lambda: False)
     monkeypatch.setitem(sys.modules, "wherecast.matching.columnar.kernels", None)
 
     loaded = Index.load(tmp_path / "index")

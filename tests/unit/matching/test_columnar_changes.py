@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from wherecast import Index, Schema
-from wherecast.matching import tiers
+from wherecast.matching import run_tiers
 from wherecast.matching.columnar import index as changing
 from wherecast.matching.columnar import snapshot
 from wherecast.matching.columnar.index import ColumnarIndex
@@ -83,7 +83,7 @@ TestChanges.settings = settings(max_examples=30, stateful_step_count=30, deadlin
 
 
 def test_small_runs_are_merged_and_few_filters_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tiers, "_BASE", 8)
+    monkeypatch.setattr(run_tiers, "_BASE", 8)
     monkeypatch.setattr(changing, "AT_ONCE", 0)
     index = Index(SCHEMA, kind="columnar")
     for id in range(200):
@@ -158,7 +158,7 @@ def test_threads_see_one_consistent_state() -> None:
 
 def test_matching_goes_on_beside_a_merge(monkeypatch: pytest.MonkeyPatch) -> None:
     """A merge that cannot end keeps nobody from matching and changing."""
-    monkeypatch.setattr(tiers, "_BASE", 2)
+    monkeypatch.setattr(run_tiers, "_BASE", 2)
     monkeypatch.setattr(changing, "AT_ONCE", 0)
     held, started = threading.Event(), threading.Event()
     plain = snapshot.Snapshot.of

@@ -9,7 +9,7 @@ import pytest
 
 from wherecast import Index, Schema, SnapshotError
 from wherecast.matching.columnar import snapshot
-from wherecast.matching.columnar.file import FORMAT, MAGIC, damaged, map_file
+from wherecast.matching.index_file import FORMAT, MAGIC, damaged, map_file
 from wherecast.workloads import mixed
 
 SCHEMA = Schema.from_dict(

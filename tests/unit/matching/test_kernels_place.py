@@ -12,10 +12,10 @@ import pytest
 numba = pytest.importorskip("numba")
 
 import wherecast  # noqa: E402
-from wherecast import places as parents  # noqa: E402
+from wherecast import cache_dirs as parents  # noqa: E402
 from wherecast.matching.columnar import layout  # noqa: E402
-from wherecast.matching.columnar.kernels import place as places  # noqa: E402
-from wherecast.matching.columnar.kernels.place import place  # noqa: E402
+from wherecast.matching.columnar.kernels import compile_cache_dir as places  # noqa: E402
+from wherecast.matching.columnar.kernels.compile_cache_dir import place  # noqa: E402
 
 NOWHERE = "/dev/null/nowhere"  # cannot be made, not even by root
 SETTINGS = ("WHERECAST_CACHE_DIR", "NUMBA_CACHE_DIR", "XDG_CACHE_HOME")
@@ -23,7 +23,7 @@ PROGRAM = """
 import numpy as np
 from numba import config
 from wherecast.matching.columnar import kernels
-from wherecast.matching.columnar.kernels.kept import PLACE
+from wherecast.matching.columnar.kernels.compile_cache import PLACE
 boxes = np.array([[1], [3]], np.uint16), np.array([[2], [4]], np.uint16)
 blocks = np.zeros(128, np.uint16)
 kernels.fill_leaves(*boxes, np.arange(2), blocks, 0)
@@ -98,8 +98,9 @@ def test_the_place_is_named_after_what_made_the_code(
 
 SOURCES = (
     "columnar/kernels/matching.py", "columnar/kernels/simd.py", "columnar/kernels/another.py",
-    "columnar/layout.py", "exact/items.py", "exact/kernels.py", "exact/slots.py",
-    "betree/kernels/growth.py", "betree/layout.py", "forest/kernels/nodes.py", "forest/layout.py",
+    "columnar/layout.py", "trees/items.py", "trees/exact_kernels.py", "trees/key_slots.py",
+    "trees/betree/kernels/insertion.py", "trees/betree/layout.py",
+    "trees/forest/kernels/nodes.py", "trees/forest/layout.py",
 )  # fmt: skip
 
 

@@ -5,16 +5,16 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from wherecast.workloads.mixed_attributes import Flag, Grid, Words
+from wherecast.workloads.mixed_attributes import GridAttribute, TruthAttribute, Words
 from wherecast.workloads.mixed_leaves import leaves_of
 
 WORDS = ("bako", "bakolu", "dako", "elma", "fiko", "fikoma", "goma", "hama", "irko", "joko", "lulu")
 ATTRIBUTES = [
-    Grid("n", "int", 12, 0.2),
-    Grid("x", "float", 500, 0.1),
-    Grid("t", "timestamp", 1_000, 0.0),
+    GridAttribute("n", "int", 12, 0.2),
+    GridAttribute("x", "float", 500, 0.1),
+    GridAttribute("t", "timestamp", 1_000, 0.0),
     Words("w", WORDS, 0.1),
-    Flag("f", 0.2),
+    TruthAttribute("f", 0.2),
 ]
 DRAWS = 60
 

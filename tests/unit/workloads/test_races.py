@@ -6,7 +6,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from wherecast.workloads.races import Together, draw_first, mean_product
+from wherecast.workloads.races import FirstOfTwo, draw_first, mean_product
 
 WEIGHTS = np.array([1.0, 0.5, 1 / 3, 0.25, 0.2, 1 / 6])
 
@@ -44,7 +44,7 @@ def worth_of_all(first, second, worth):
 
 @pytest.mark.parametrize(("first", "second"), [([2], [3]), ([1, 2, 3], [4]), ([5], [2, 4])])
 def test_the_mean_product_is_that_of_all_outcomes(first, second):
-    worth = Together(*np.random.default_rng(3).uniform(0, 2, (3, len(WEIGHTS))))
+    worth = FirstOfTwo(*np.random.default_rng(3).uniform(0, 2, (3, len(WEIGHTS))))
     expected = np.mean(
         [
             sum(
@@ -61,5 +61,5 @@ def test_the_mean_product_is_that_of_all_outcomes(first, second):
 
 def test_some_runners_always_come_first():
     weights, ones = 1 / np.arange(1, 101), np.ones(100)
-    together = Together(ones, ones, ones)
+    together = FirstOfTwo(ones, ones, ones)
     assert mean_product(weights, range(3, 9), [15], together) == pytest.approx(1, abs=1e-4)

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from wherecast.language.spans import spans
+from wherecast.arrays.ranges import spans
+from wherecast.matching.columnar.cell_weights import Mass, mass_of
 from wherecast.matching.columnar.cells import (
     Cells,
     QuantiserBuilder,
@@ -16,7 +17,6 @@ from wherecast.matching.columnar.cells import (
 )
 from wherecast.matching.columnar.encoder import Encoder, Encoding
 from wherecast.matching.columnar.entries import Entries
-from wherecast.matching.columnar.forest import Forest
 from wherecast.matching.columnar.headers import (
     cell_count,
     directory_of,
@@ -25,11 +25,11 @@ from wherecast.matching.columnar.headers import (
     set_flags,
 )
 from wherecast.matching.columnar.layout import CELL_LAST, LANES, Header
-from wherecast.matching.columnar.mass import Mass, mass_of
-from wherecast.matching.columnar.plan import Plan, plan_groups
+from wherecast.matching.columnar.packed import PackedTrees
+from wherecast.matching.columnar.planner import GroupPlan, plan_groups
 from wherecast.matching.columnar.predicates import Predicates
-from wherecast.matching.columnar.rests import placed_rests, rests_of
-from wherecast.matching.columnar.slots import Column
+from wherecast.matching.columnar.residual_sides import placed_rests, rests_of
+from wherecast.matching.columnar.slots import SlotColumn
 
 Ints = npt.NDArray[np.int64]
 _SAMPLE = 64
@@ -55,8 +55,8 @@ def build(
     predicates: Predicates,
     is_float: npt.NDArray[np.uint8],
     conjunctions: Conjunctions,
-    seen: Sequence[Sequence[Column]] = (),
-) -> Forest:
+    seen: Sequence[Sequence[SlotColumn]] = (),
+) -> PackedTrees:
     """The forest of entries.
 
     Args:
@@ -99,7 +99,7 @@ def build(
     unordered = rests_of(entries, plan, low, high, chance)
     rest_ends, rests = placed_rests(headers, unordered, placed, starts)
     directory, groups, seconds = directory_of(slots, needed, width)
-    return Forest(
+    return PackedTrees(
         quantisers, headers, directory, groups, seconds, blocks, numbers, sources, rest_ends, rests
     )
 
@@ -139,7 +139,7 @@ def _may_meet(entries: Entries, exact: npt.NDArray[np.uint8]) -> npt.NDArray[np.
 
 
 def _dimensions(
-    entries: Entries, plan: Plan, chance: npt.NDArray[np.float64], width: int
+    entries: Entries, plan: GroupPlan, chance: npt.NDArray[np.float64], width: int
 ) -> tuple[list[Ints], Ints]:
     """The slots of each group, those that must be present first, the least likely first."""
     count = len(plan.shared)

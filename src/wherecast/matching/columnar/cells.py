@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from wherecast.language.keys import float_values
+from wherecast.language.meaning.keys import float_values
 from wherecast.matching.columnar.layout import CELL_FIRST, CELL_LAST, CELL_MISSING
 
 Ints = npt.NDArray[np.int64]

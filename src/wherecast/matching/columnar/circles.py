@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from wherecast.language.geo import EARTH_RADIUS_METRES
-from wherecast.language.keys import float_keys
-from wherecast.language.table import OPERATORS, Kind, PredicateTable
+from wherecast.language.meaning.geo import EARTH_RADIUS_METRES
+from wherecast.language.meaning.keys import float_keys
+from wherecast.language.table.predicate_table import OPERATORS, Kind, PredicateTable
 from wherecast.matching.columnar.layout import Exact
 from wherecast.matching.columnar.predicates import Predicates
 

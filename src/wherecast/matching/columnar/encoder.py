@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from wherecast.matching.columnar.cells import Cells, Quantisers
 from wherecast.matching.columnar.layout import CellPointers
-from wherecast.matching.columnar.slots import Column
+from wherecast.matching.columnar.slots import SlotColumn
 
 
 def address(array: npt.NDArray[Any]) -> int:
@@ -51,7 +51,7 @@ class Encoding:
 class Encoder:
     """The columns of one batch as cells."""
 
-    def __init__(self, columns: Sequence[Column], encoding: Encoding) -> None:
+    def __init__(self, columns: Sequence[SlotColumn], encoding: Encoding) -> None:
         self._columns = columns  # keeps the values alive
         self.values = addresses([column.values for column in columns])
         bits = [address(column.bits) if len(column.bits) else 0 for column in columns]

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from wherecast.language.keys import RANGES
-from wherecast.language.spans import counting, spans
-from wherecast.language.table import Kind, PredicateTable
+from wherecast.arrays.ranges import counting, spans
+from wherecast.language.meaning.keys import RANGES
+from wherecast.language.table.predicate_table import Kind, PredicateTable
 from wherecast.matching.columnar.layout import Exact
 from wherecast.matching.columnar.predicates import Predicates
 

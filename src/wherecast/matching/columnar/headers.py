@@ -4,8 +4,8 @@ import numpy as np
 import numpy.typing as npt
 
 from wherecast.matching.columnar.entries import Entries
-from wherecast.matching.columnar.layout import HEADER_WORDS, LANES, LEVELS_MAX, Flag, Header
-from wherecast.matching.columnar.plan import Plan
+from wherecast.matching.columnar.layout import HEADER_WORDS, LANES, LEVELS_MAX, GroupFlag, Header
+from wherecast.matching.columnar.planner import GroupPlan
 
 Ints = npt.NDArray[np.int64]
 
@@ -45,7 +45,7 @@ def cell_count(headers: Ints) -> int:
 def set_flags(
     headers: Ints,
     entries: Entries,
-    plan: Plan,
+    plan: GroupPlan,
     late: npt.NDArray[np.bool_],
     exact: npt.NDArray[np.uint8],
 ) -> None:
@@ -53,10 +53,10 @@ def set_flags(
     group = np.repeat(plan.group, np.diff(entries.offsets))
     flags = headers[:, Header.FLAGS]
     for flag, groups in (
-        (Flag.CHECK_ALL, plan.group[entries.check]),
-        (Flag.CHECK_EDGES, group[exact[entries.slots] == 0]),
-        (Flag.EXTRA, plan.group[late]),
-        (Flag.REST, group[~plan.is_dim]),
+        (GroupFlag.CHECK_ALL, plan.group[entries.check]),
+        (GroupFlag.CHECK_EDGES, group[exact[entries.slots] == 0]),
+        (GroupFlag.EXTRA, plan.group[late]),
+        (GroupFlag.REST, group[~plan.is_dim]),
     ):
         flags[np.unique(groups)] |= int(flag)
 

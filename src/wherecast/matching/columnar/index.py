@@ -18,12 +18,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from wherecast.language import Filter, PredicateTable, read_filters
-from wherecast.language.reader import Checked, Reader
-from wherecast.language.table_join import joined
-from wherecast.matching.columnar.explain import explain_plan
+from wherecast.language.bulk.deferred_reader import AcceptedFilter, Reader
+from wherecast.language.table.table_join import joined
+from wherecast.matching.columnar.plan_description import explain_plan
+from wherecast.matching.columnar.run_arrays import load_run, save_run
 from wherecast.matching.columnar.runs import AT_ONCE, Run, due, matches_of, merged, ordered
-from wherecast.matching.columnar.saved import load_run, save_run
-from wherecast.matching.columnar.seen import Seen
+from wherecast.matching.columnar.samples import Seen
 from wherecast.matching.ids import Ids
 from wherecast.matching.matches import Id, Matches
 from wherecast.model import Schema
@@ -53,7 +53,7 @@ class ColumnarIndex:
         self._lock = Lock()
         self._merge_lock = Lock()  # taken before the other
         self._runs: tuple[Run, ...] = tuple(runs)
-        self._added: dict[Id, Checked] = {}
+        self._added: dict[Id, AcceptedFilter] = {}
         self._hidden: dict[int, set[int]] = {}  # by run, numbers that changes hide
         self._count = sum(len(run) for run in runs)
         self._merging: Thread | None = None

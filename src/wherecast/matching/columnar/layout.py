@@ -81,7 +81,7 @@ class CellPointers(IntEnum):
     SCALES = 10
 
 
-class Flag(IntFlag):
+class GroupFlag(IntFlag):
     """What happens to the entries of a group that its cells let pass."""
 
     CHECK_ALL = 1  # each one is decided on exact keys

@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from wherecast.language.table import PredicateTable
-from wherecast.language.table_join import joined
-from wherecast.matching import tiers
-from wherecast.matching.columnar.snapshot import Found, Snapshot
+from wherecast.language.table.predicate_table import PredicateTable
+from wherecast.language.table.table_join import joined
+from wherecast.matching import run_tiers
+from wherecast.matching.columnar.snapshot import Snapshot, SnapshotMatches
 from wherecast.matching.ids import Ids, JoinedIds
 from wherecast.matching.matches import Id, Matches
 from wherecast.model import Schema
@@ -74,7 +74,7 @@ class Run:
         new = hidden if before.hidden is None else hidden & ~before.hidden
         return self.ids.take(np.flatnonzero(new))
 
-    def match(self, batch: pa.RecordBatch, seen: Sequence[pa.RecordBatch] = ()) -> Found:
+    def match(self, batch: pa.RecordBatch, seen: Sequence[pa.RecordBatch] = ()) -> SnapshotMatches:
         """The filters that are true on each publication, without the hidden ones."""
         found = self.snapshot.match(batch, seen)
         if self.hidden is None:
@@ -100,7 +100,7 @@ def ordered(run: Run, schema: Schema) -> Run:
     return Run.of(run.ids.take(order), joined([(run.snapshot.table, order)], schema))
 
 
-def matches_of(runs: Sequence[Run], found: Sequence[Found], rows: int) -> Matches:
+def matches_of(runs: Sequence[Run], found: Sequence[SnapshotMatches], rows: int) -> Matches:
     """What several runs found as one, run by run within each publication."""
     if len(runs) == 1:
         return Matches(found[0].offsets, found[0].numbers, runs[0].ids)
@@ -122,4 +122,4 @@ def matches_of(runs: Sequence[Run], found: Sequence[Found], rows: int) -> Matche
 
 def due(runs: Sequence[Run]) -> slice | None:
     """The newest neighbours that should become one run, or None."""
-    return tiers.due([(len(run.ids), run.hidden_count) for run in runs])
+    return run_tiers.due([(len(run.ids), run.hidden_count) for run in runs])

@@ -10,9 +10,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from wherecast.columns.held import held
-from wherecast.columns.schema import is_open_field
-from wherecast.language.vectors import array_of, filled, values_of
+from wherecast.arrays.vectors import array_of, filled, values_of
+from wherecast.columns.arrow_schema import is_open_field
+from wherecast.columns.comparable import held
 from wherecast.model import Attribute
 
 _SEARCH_FACTOR = 64  # strings for each text, from which on searching is sooner than hashing all
@@ -20,7 +20,7 @@ _OPEN_PARTS = {"float": 0, "string": 1, "bool": 2}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Column:
+class SlotColumn:
     """The values of one slot for a batch.
 
     Attributes:
@@ -51,12 +51,12 @@ class Column:
         """Where a value is there, bool [rows]."""
         return self.has(np.arange(len(self.values)))
 
-    def take(self, rows: npt.NDArray[np.int64]) -> "Column":
+    def take(self, rows: npt.NDArray[np.int64]) -> "SlotColumn":
         """The column of some of the rows."""
         present = np.packbits(self.has(rows), bitorder="little")
         bits = np.concatenate([present, np.zeros(_BITS_PADDING, np.uint8)])
         codes = None if self.codes is None else self.codes[rows]
-        return Column(self.values[rows], bits, 0, self.texts, codes)
+        return SlotColumn(self.values[rows], bits, 0, self.texts, codes)
 
 
 _BITS_PADDING = 16  # bytes, so that 64 bits can be read from any row on
@@ -66,7 +66,7 @@ _ALL_THERE = np.zeros(0, np.uint8)
 
 def columns_of(
     batch: pa.RecordBatch, attributes: tuple[Attribute, ...], strings: pa.Array
-) -> list[Column]:
+) -> list[SlotColumn]:
     """The column of each slot; `strings` are those of the index, sorted and distinct."""
     places = {field.name: place for place, field in enumerate(batch.schema)}
     found = []
@@ -82,9 +82,9 @@ def columns_of(
     return _ranked(found, strings)
 
 
-def absent(rows: int) -> Column:
+def absent(rows: int) -> SlotColumn:
     """A column without values."""
-    return Column(np.zeros(rows, np.int64), np.zeros(rows // 8 + 1 + _BITS_PADDING, np.uint8))
+    return SlotColumn(np.zeros(rows, np.int64), np.zeros(rows // 8 + 1 + _BITS_PADDING, np.uint8))
 
 
 def _open_part(array: pa.StructArray, attribute: Attribute) -> pa.Array:
@@ -96,24 +96,24 @@ def _open_part(array: pa.StructArray, attribute: Attribute) -> pa.Array:
     return pc.if_else(there, True, pa.scalar(None, pa.bool_()))
 
 
-def _column(array: pa.Array) -> Column:
+def _column(array: pa.Array) -> SlotColumn:
     """The column of an array; that of strings without its values."""
     bits, first = _bits(array)
     if pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
         if len(array) <= len(_PLACES) and not array.null_count:  # coding so few takes longer
             places = _PLACES[: len(array)]
-            return Column(places, bits, first, array.cast(pa.large_string()), places)
+            return SlotColumn(places, bits, first, array.cast(pa.large_string()), places)
         coded = array.dictionary_encode()
         texts = coded.dictionary.cast(pa.large_string())
         codes = filled(coded.indices, 0).astype(np.int64)
-        return Column(codes, bits, first, texts, codes)
+        return SlotColumn(codes, bits, first, texts, codes)
     array = array.cast(pa.int64()) if pa.types.is_boolean(array.type) else held(array)
     kind: Any = np.float64 if pa.types.is_floating(array.type) else np.int64
     whole = np.frombuffer(array.buffers()[1], kind, array.offset + len(array))
-    return Column(whole[array.offset :], bits, first)
+    return SlotColumn(whole[array.offset :], bits, first)
 
 
-def _ranked(columns: list[Column], strings: pa.Array) -> list[Column]:
+def _ranked(columns: list[SlotColumn], strings: pa.Array) -> list[SlotColumn]:
     """The columns with the keys of their strings, which are looked up all at once."""
     texts = [column.texts for column in columns if column.texts is not None]
     if not texts:

@@ -15,19 +15,19 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from wherecast.language.table import PredicateTable
-from wherecast.matching.columnar import flat
+from wherecast.language.table.predicate_table import PredicateTable
+from wherecast.matching.columnar import flat_scan
 from wherecast.matching.columnar.build import Conjunctions, build
 from wherecast.matching.columnar.circles import with_boxes
+from wherecast.matching.columnar.column_scan import candidates
 from wherecast.matching.columnar.entries import entries_of, exact_predicates
-from wherecast.matching.columnar.forest import Forest
-from wherecast.matching.columnar.later import LaterRows, decide, later_rows
 from wherecast.matching.columnar.layout import SLOTS_MAX
-from wherecast.matching.columnar.plain import candidates
-from wherecast.matching.columnar.plan import whole_sets
+from wherecast.matching.columnar.packed import PackedTrees
+from wherecast.matching.columnar.planner import whole_sets
 from wherecast.matching.columnar.predicates import Predicates
-from wherecast.matching.columnar.slots import Column, absent, columns_of
-from wherecast.matching.columnar.trees import Ground, match_trees
+from wherecast.matching.columnar.residual_checks import LaterRows, decide, later_rows
+from wherecast.matching.columnar.slots import SlotColumn, absent, columns_of
+from wherecast.matching.columnar.tree_matching import Ground, match_trees
 
 Ints = npt.NDArray[np.int64]
 _PLAIN_MAX = 1_000_000  # publications times predicates that whole columns do sooner than trees
@@ -45,7 +45,7 @@ def _can_be_found() -> bool:  # the search takes longer than a match
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class SnapshotMatches:
     """The matches of a batch as filter numbers, with what they cost.
 
     Attributes:
@@ -79,7 +79,7 @@ class Snapshot:
     boxed: Predicates
     later: LaterRows
     filters: Ints
-    _forest: Forest | None = None
+    _forest: PackedTrees | None = None
     _ground: Ground | None = None
     _work: int = 0
     _lock: Lock = field(default_factory=Lock)  # so that trees are built once
@@ -98,18 +98,18 @@ class Snapshot:
         return np.array(types or [False], np.uint8)
 
     @property
-    def forest(self) -> Forest:
+    def forest(self) -> PackedTrees:
         """The trees, built on first use."""
         return self.grown(())
 
-    def grown(self, seen: Sequence[pa.RecordBatch]) -> Forest:
+    def grown(self, seen: Sequence[pa.RecordBatch]) -> PackedTrees:
         """The trees, built on first use, with what was seen of publications."""
         with self._lock:
             if self._forest is None:
                 self._forest = self._build(seen)
             return self._forest
 
-    def _build(self, seen: Sequence[pa.RecordBatch]) -> Forest:
+    def _build(self, seen: Sequence[pa.RecordBatch]) -> PackedTrees:
         boxed = self.boxed
         if not len(boxed.least):
             boxed = replace(boxed, least=np.zeros(1, np.int64), most=np.zeros(1, np.int64))
@@ -121,7 +121,7 @@ class Snapshot:
         conjunctions = Conjunctions(self.filters, extra, whole)
         return build(entries, boxed, self.is_float, conjunctions, columns)
 
-    def _columns(self, batch: pa.RecordBatch) -> list[Column]:
+    def _columns(self, batch: pa.RecordBatch) -> list[SlotColumn]:
         """The columns of a batch; at least one, so that a row has a cell."""
         columns = columns_of(batch, self.table.attributes, self.table.strings)
         return columns or [absent(batch.num_rows)]
@@ -142,7 +142,7 @@ class Snapshot:
         """The number of trees, 0 where they were not needed yet."""
         return 0 if self._forest is None else len(self._forest.headers)
 
-    def match(self, batch: pa.RecordBatch, seen: Sequence[pa.RecordBatch] = ()) -> Found:
+    def match(self, batch: pa.RecordBatch, seen: Sequence[pa.RecordBatch] = ()) -> SnapshotMatches:
         """The filters that each publication of a batch satisfies.
 
         Args:
@@ -166,7 +166,7 @@ class Snapshot:
         self._work += work
         return self._work > _PLAIN_MAX and self.has_trees
 
-    def _odd(self, columns: list[Column], rows: int) -> npt.NDArray[np.bool_]:
+    def _odd(self, columns: list[SlotColumn], rows: int) -> npt.NDArray[np.bool_]:
         """The positions off the globe, where the boxes around circles do not hold."""
         given, odd = self.table.distances, np.zeros(rows, bool)
         if not len(given.latitudes):
@@ -178,21 +178,23 @@ class Snapshot:
                     odd |= (place > most) & columns[slot].present()
         return odd
 
-    def _match_plain(self, columns: list[Column], chosen: Ints, rows: int) -> Found:
+    def _match_plain(self, columns: list[SlotColumn], chosen: Ints, rows: int) -> SnapshotMatches:
         """Matches some publications on whole columns; the others find nothing."""
         own = columns if len(chosen) == rows else [column.take(chosen) for column in columns]
-        if flat.is_loaded():
-            found = flat.candidates(self.plain, own, self.is_float, len(chosen))
+        if flat_scan.is_loaded():
+            found = flat_scan.candidates(self.plain, own, self.is_float, len(chosen))
         else:
             found = candidates(self.plain, own, len(chosen))
         places, conjunctions = found
         empty = np.zeros(rows + 1, np.int64), np.zeros(0, np.int32)
         offsets, numbers = self._joined(columns, *empty, chosen[places], conjunctions)
-        return Found(offsets, numbers, checked=len(chosen) * (len(self.plain.offsets) - 1))
+        return SnapshotMatches(
+            offsets, numbers, checked=len(chosen) * (len(self.plain.offsets) - 1)
+        )
 
     def _match_mixed(
-        self, columns: list[Column], odd: Ints, rows: int, seen: Sequence[pa.RecordBatch]
-    ) -> Found:
+        self, columns: list[SlotColumn], odd: Ints, rows: int, seen: Sequence[pa.RecordBatch]
+    ) -> SnapshotMatches:
         """Matches odd publications on whole columns, and the others with trees."""
         others = np.setdiff1d(np.arange(rows), odd, assume_unique=True)
         some = self._match_plain(columns, odd, rows)
@@ -203,11 +205,11 @@ class Snapshot:
         numbers = np.empty(int(offsets[-1]), np.int32)
         is_odd = np.repeat(np.isin(np.arange(rows), odd), counts)
         numbers[is_odd], numbers[~is_odd] = some.numbers, most.numbers
-        return Found(offsets, numbers, most.inner, most.leaf, most.checked + some.checked)
+        return SnapshotMatches(offsets, numbers, most.inner, most.leaf, most.checked + some.checked)
 
     def _match_forest(
-        self, columns: list[Column], rows: int, seen: Sequence[pa.RecordBatch]
-    ) -> Found:
+        self, columns: list[SlotColumn], rows: int, seen: Sequence[pa.RecordBatch]
+    ) -> SnapshotMatches:
         forest = self.grown(seen)
         if self._ground is None:
             self._ground = Ground.of(forest, self.boxed, self.is_float)
@@ -218,11 +220,11 @@ class Snapshot:
             conjunctions = forest.sources[trees.extra[:, 1]].astype(np.int64)
             ends, numbers = self._joined(columns, ends, numbers, publications, conjunctions)
             checked += len(trees.extra)
-        return Found(ends, numbers, trees.inner, trees.leaf, checked)
+        return SnapshotMatches(ends, numbers, trees.inner, trees.leaf, checked)
 
     def _joined(
         self,
-        columns: list[Column],
+        columns: list[SlotColumn],
         ends: Ints,
         numbers: npt.NDArray[np.int32],
         publications: Ints,

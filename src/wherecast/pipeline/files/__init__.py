@@ -5,9 +5,9 @@
 - `outputs`: record batches to files.
 """
 
-from wherecast.pipeline.files.filters import read_filters
-from wherecast.pipeline.files.outputs import open_output
-from wherecast.pipeline.files.part import Part, PublicationFile
-from wherecast.pipeline.files.publications import open_publications
+from wherecast.pipeline.files.file_part import PublicationFile, RowsPart
+from wherecast.pipeline.files.filter_files import read_filters
+from wherecast.pipeline.files.output_files import open_output
+from wherecast.pipeline.files.publication_files import open_publications
 
-__all__ = ["Part", "PublicationFile", "open_output", "open_publications", "read_filters"]
+__all__ = ["PublicationFile", "RowsPart", "open_output", "open_publications", "read_filters"]

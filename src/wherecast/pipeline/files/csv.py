@@ -11,12 +11,12 @@ from typing import Any
 import pyarrow as pa
 
 from wherecast.columns import decode_rows
+from wherecast.columns.arrow_schema import arrow_type
 from wherecast.columns.rows import Unreadable
-from wherecast.columns.schema import arrow_type
 from wherecast.model import Attribute, ConfigError, Schema, Type
-from wherecast.pipeline.files.infer import Kind, inferred_schema, is_one_type, kind_of
-from wherecast.pipeline.files.part import PART_ROWS, Part, moved
-from wherecast.pipeline.stages import validated
+from wherecast.pipeline.files.file_part import PART_ROWS, RowsPart, moved
+from wherecast.pipeline.files.infer_types import Kind, inferred_schema, is_one_type, kind_of
+from wherecast.pipeline.stages.batch_stages import validated
 
 _INT = re.compile(r"[+-]?\d{1,19}", re.ASCII)
 _BOOLS = {"true": True, "false": False}
@@ -62,7 +62,7 @@ class CsvFile:
         """The attribute that each column is."""
         return [self.schema.find(name) for name in self._header]
 
-    def parts(self) -> Iterator[Part]:
+    def parts(self) -> Iterator[RowsPart]:
         """The rows, from the first to the last."""
         rows = self._rows()
         start = 0
@@ -74,7 +74,7 @@ class CsvFile:
         """The rows after the header; empty lines are skipped."""
         return islice(rows_of_csv(self._path), 1, None)
 
-    def _part(self, rows: list[list[str]], start: int) -> Part:
+    def _part(self, rows: list[list[str]], start: int) -> RowsPart:
         readers = [
             (place, attribute.name, _same if attribute.scale else _READERS[attribute.type])
             for place, attribute in enumerate(self._attributes)

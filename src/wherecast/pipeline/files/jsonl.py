@@ -10,11 +10,11 @@ import orjson
 import pyarrow as pa
 
 from wherecast.columns import arrow_schema, decode_ndjson
-from wherecast.columns.schema import open_field
+from wherecast.columns.arrow_schema import open_field
 from wherecast.model import Schema
-from wherecast.pipeline.files.infer import Kind, infer, inferred_schema, leaves
-from wherecast.pipeline.files.part import PART_ROWS, Part, moved
-from wherecast.pipeline.stages import validated
+from wherecast.pipeline.files.file_part import PART_ROWS, RowsPart, moved
+from wherecast.pipeline.files.infer_types import Kind, infer, inferred_schema, leaves
+from wherecast.pipeline.stages.batch_stages import validated
 
 
 class JsonLinesFile:
@@ -46,7 +46,7 @@ class JsonLinesFile:
     def _kinds(self) -> dict[str, set[Kind]]:
         return infer(self._records())
 
-    def parts(self) -> Iterator[Part]:
+    def parts(self) -> Iterator[RowsPart]:
         """The rows, from the first to the last."""
         start = 0
         with self._path.open("rb") as file:
@@ -55,7 +55,7 @@ class JsonLinesFile:
                 yield self._part(chunk, start)
                 start += len(chunk)
 
-    def _part(self, lines: list[bytes], start: int) -> Part:
+    def _part(self, lines: list[bytes], start: int) -> RowsPart:
         texts: list[dict[str, str]] = [{}] * len(lines)
         if self.schema.unsupported:
             pairs = [_apart(line, self.schema) for line in lines]

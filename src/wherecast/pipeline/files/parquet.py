@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from wherecast.model import ConfigError, Schema
-from wherecast.pipeline.files.part import PART_ROWS, Part
-from wherecast.pipeline.stages import validate
+from wherecast.pipeline.files.file_part import PART_ROWS, RowsPart
+from wherecast.pipeline.stages.batch_stages import validate
 
 
 class ParquetFile:
@@ -21,13 +21,13 @@ class ParquetFile:
         self.schema = Schema.from_arrow(self.columns) if schema is None else schema
         validate(pa.RecordBatch.from_pylist([], schema=self.columns), self.schema)
 
-    def parts(self) -> Iterator[Part]:
+    def parts(self) -> Iterator[RowsPart]:
         """The rows, from the first to the last."""
         start = 0
         with pq.ParquetFile(self._path) as file:
             for batch in file.iter_batches(PART_ROWS):
                 rows = np.arange(start, start + batch.num_rows, dtype=np.int64)
-                yield Part(batch, rows)
+                yield RowsPart(batch, rows)
                 start += batch.num_rows
 
 

@@ -8,7 +8,7 @@ further.
 from contextlib import suppress
 
 from wherecast.model import ConfigError
-from wherecast.store.blobs import Blobs
+from wherecast.store.blobs.blobs import Blobs
 
 _MARKS = "attempts"
 

@@ -16,11 +16,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from wherecast.language.vectors import array_of, values_of
+from wherecast.arrays.vectors import array_of, values_of
 from wherecast.matching.columnar.index import ColumnarIndex
 from wherecast.matching.ids import Ids
 from wherecast.model import FilterError, Schema, StoreError
-from wherecast.pipeline.live.spans import Spans
+from wherecast.pipeline.live.active_spans import Spans
 from wherecast.store.position import Position
 from wherecast.store.records import ChangeEntry
 
@@ -29,7 +29,7 @@ _ONE_BY_ONE_MAX = 16  # filters; more are read as a column
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Stream:
+class StreamFilters:
     """A stream with the filters on it.
 
     Attributes:
@@ -61,7 +61,7 @@ class InForce:
     def _begin(self) -> None:
         self.version = 0
         self.floor = Position()
-        self.streams: dict[str, Stream] = {}
+        self.streams: dict[str, StreamFilters] = {}
         self.subscribers: list[str] = []
         self.ids: list[str] = []
         self.unreadable = 0
@@ -149,7 +149,11 @@ class InForce:
 
     @staticmethod
     def restored(
-        state: pa.Table, count: int, version: int, floor: Position, streams: dict[str, Stream]
+        state: pa.Table,
+        count: int,
+        version: int,
+        floor: Position,
+        streams: dict[str, StreamFilters],
     ) -> "InForce":
         """The subscriptions of what `state` gave, with the indexes of their streams.
 
@@ -224,7 +228,7 @@ class InForce:
     def _define(self, name: str, text: str) -> None:
         if name not in self.streams:
             schema = Schema.from_json(text)
-            self.streams[name] = Stream(schema, ColumnarIndex(schema))
+            self.streams[name] = StreamFilters(schema, ColumnarIndex(schema))
 
     def _name(self, stream: str, subscriber: str, id: str) -> None:
         self._streams.append(stream)

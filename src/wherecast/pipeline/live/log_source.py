@@ -30,16 +30,16 @@ from pyspark.sql.streaming.datasource import (
 )
 
 from wherecast.model import StoreError
-from wherecast.pipeline.live.figures import Figures
+from wherecast.pipeline.live.batch_plan import BatchPlan, limited, plan
+from wherecast.pipeline.live.batch_times import last_time
 from wherecast.pipeline.live.in_force import InForce
-from wherecast.pipeline.live.keeper import Keeper
-from wherecast.pipeline.live.plan import Plan, limited, plan
+from wherecast.pipeline.live.pipeline_figures import PipelineFigures
 from wherecast.pipeline.live.stage import Matched, Range, match_range
-from wherecast.pipeline.live.times import last_time
-from wherecast.pipeline.live.told import Teller
+from wherecast.pipeline.live.subscription_cache import SubscriptionCache
+from wherecast.pipeline.live.worker_figures import Teller
 from wherecast.store.clock import now_us
 from wherecast.store.contracts import Batches, Log
-from wherecast.store.embedded.segment_rows import DEFAULT_SEGMENTS, SegmentSettings
+from wherecast.store.embedded.batches.segment_rows import DEFAULT_SEGMENTS, SegmentSettings
 from wherecast.store.embedded.store import EmbeddedStore
 from wherecast.store.position import Position
 from wherecast.store.records import Batch
@@ -130,7 +130,7 @@ class LogReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
         """The shares of the tasks."""
         begin = Position.from_dict(start["publications"])
-        planned = Plan(begin, Position.from_dict(end["publications"]), end["changes"])
+        planned = BatchPlan(begin, Position.from_dict(end["publications"]), end["changes"])
         text = begin.to_json()
         return [
             Share(part, text, planned.changes)
@@ -141,7 +141,7 @@ class LogReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Matches and commits a share; there are no rows."""
         assert isinstance(partition, Share)
-        wanted, figures = partition.range, Figures()
+        wanted, figures = partition.range, PipelineFigures()
         with figures.timed("subscriptions"):
             known = _subscriptions(self._path, partition)
         entries = self._log.read(wanted.partition, wanted.first, wanted.end)
@@ -224,14 +224,14 @@ def _teller(folder: str) -> Teller:
     return _tellers[folder]
 
 
-_keepers: dict[str, Keeper] = {}
+_keepers: dict[str, SubscriptionCache] = {}
 
 
 def _subscriptions(path: str, share: Share) -> InForce:
     """The subscriptions in force of this process, for a share of a batch."""
     if path not in _keepers:
         store = _store(path)
-        _keepers[path] = Keeper(store.log, store.snapshots)
+        _keepers[path] = SubscriptionCache(store.log, store.snapshots)
     return _keepers[path].at(Position.from_json(share.start), share.changes)
 
 

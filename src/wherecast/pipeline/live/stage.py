@@ -7,12 +7,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from wherecast.columns.encoded import decode_batch
-from wherecast.language.vectors import array_of
+from wherecast.arrays.vectors import array_of
+from wherecast.columns.log_encoding import decode_batch
 from wherecast.model import StoreError
-from wherecast.pipeline.live.figures import Figures
+from wherecast.pipeline.live.grouping import notifications
 from wherecast.pipeline.live.in_force import InForce
-from wherecast.pipeline.live.notify import notifications
+from wherecast.pipeline.live.pipeline_figures import PipelineFigures
 from wherecast.store.records import DeadLetter, Entry, Segment
 
 Ints = npt.NDArray[np.int64]
@@ -45,7 +45,7 @@ class Matched:
 
     segment: Segment
     dead_letters: tuple[DeadLetter, ...]
-    figures: Figures
+    figures: PipelineFigures
 
 
 def match_range(
@@ -67,7 +67,7 @@ def match_range(
     Raises:
         StoreError: the entries do not cover the range.
     """
-    figures, before = Figures(), subscriptions.candidates
+    figures, before = PipelineFigures(), subscriptions.candidates
     with figures.timed("decode"):
         rows, dead = _rows(range_, entries, subscriptions, at, frozenset(poison))
     with figures.timed("match"):

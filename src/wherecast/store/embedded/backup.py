@@ -20,11 +20,13 @@ import apsw
 import pyarrow as pa
 
 from wherecast.model import ConfigError, StoreError
-from wherecast.store.embedded import batch_tables, cursors, log_tables
-from wherecast.store.embedded.batch_tables import read_segments
+from wherecast.store.embedded import cursors
+from wherecast.store.embedded.batches import batch_tables
+from wherecast.store.embedded.batches.batch_tables import read_segments
 from wherecast.store.embedded.database import Database, told
 from wherecast.store.embedded.directory import Directory
-from wherecast.store.segment_files import SegmentFiles, sync_folder
+from wherecast.store.embedded.log import log_tables
+from wherecast.store.segments.segment_files import SegmentFiles, sync_folder
 
 _FILES = (
     ("cursors.db", cursors.LAYOUT),

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from wherecast.store.crash_points import reached
-from wherecast.store.embedded.batch_tables import checksum
+from wherecast.store.embedded.batches.batch_tables import checksum
 from wherecast.store.embedded.database import Database, Layout
 from wherecast.store.embedded.directory import Directory
-from wherecast.store.embedded.group_commit import GroupCommit
+from wherecast.store.embedded.log.group_commit import GroupCommit
 from wherecast.store.records import Cursor
 
 LAYOUT = Layout(

@@ -23,7 +23,7 @@ from typing import Any, Literal
 
 from wherecast.model.errors import ConfigError, StoreError
 from wherecast.store.embedded.database import Database, Layout
-from wherecast.store.segment_files import sync_folder
+from wherecast.store.segments.segment_files import sync_folder
 
 Role = Literal["owner", "pipeline", "reader"]
 """owner: makes the directory where it is missing, holds its lock. pipeline and reader: work in a

@@ -4,17 +4,17 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from wherecast.model.errors import StoreError
-from wherecast.store.blobs import Blobs
+from wherecast.store.blobs.blobs import Blobs
+from wherecast.store.blobs.posix_blobs import PosixBlobs
 from wherecast.store.contracts import Batches, Cursors, Log, Mailboxes, Registry
-from wherecast.store.embedded.batch_tables import LAYOUT
-from wherecast.store.embedded.batches import EmbeddedBatches
+from wherecast.store.embedded.batches.batch_tables import LAYOUT
+from wherecast.store.embedded.batches.batches import EmbeddedBatches
+from wherecast.store.embedded.batches.mailboxes import EmbeddedMailboxes
+from wherecast.store.embedded.batches.segment_rows import SegmentRows, SegmentSettings
 from wherecast.store.embedded.cursors import EmbeddedCursors
 from wherecast.store.embedded.directory import Directory, Role
-from wherecast.store.embedded.log import EmbeddedLog
-from wherecast.store.embedded.mailboxes import EmbeddedMailboxes
-from wherecast.store.embedded.segment_rows import SegmentRows, SegmentSettings
-from wherecast.store.posix_blobs import PosixBlobs
-from wherecast.store.segment_files import SegmentFiles
+from wherecast.store.embedded.log.log import EmbeddedLog
+from wherecast.store.segments.segment_files import SegmentFiles
 
 
 class EmbeddedStore:

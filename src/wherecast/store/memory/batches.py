@@ -15,8 +15,8 @@ import numpy.typing as npt
 from wherecast.model import ConflictError, StoreError
 from wherecast.store.contracts import DEAD_LETTERS_MOST
 from wherecast.store.memory.committed import Committed
-from wherecast.store.numbering import continues, numbered, spans_of
 from wherecast.store.records import Batch, DeadLetter, Progress
+from wherecast.store.sequences import continues, numbered, spans_of
 
 
 class MemoryBatches:

@@ -4,20 +4,20 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from wherecast.store.numbering import Numbered, Span
 from wherecast.store.records import Batch
+from wherecast.store.sequences import NumberedNotifications, Span
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kept:
     """A segment with its tier and its size."""
 
-    numbered: Numbered
+    numbered: NumberedNotifications
     tier: int
     bytes: int
 
     @staticmethod
-    def of(numbered: Numbered, tier: int) -> "Kept":
+    def of(numbered: NumberedNotifications, tier: int) -> "Kept":
         """A segment of a tier."""
         return Kept(numbered, tier, numbered.notifications.nbytes)
 
@@ -41,7 +41,10 @@ class Committed:
         self.end = 0
 
     def add(
-        self, record: tuple[int, Batch], spans: Sequence[Span], segments: Sequence[Numbered]
+        self,
+        record: tuple[int, Batch],
+        spans: Sequence[Span],
+        segments: Sequence[NumberedNotifications],
     ) -> None:
         """Adds a batch."""
         self.records.append(record)

@@ -13,21 +13,21 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from wherecast.language.vectors import array_of
-from wherecast.store.change_batches import check_changes
-from wherecast.store.compaction import compact, first_due
+from wherecast.arrays.vectors import array_of
+from wherecast.store.changes.change_batches import check_changes
+from wherecast.store.changes.compaction import compact, first_due
+from wherecast.store.ids.publication_ids import hash_ids
+from wherecast.store.ids.recent_ids import IdWindow, RecentIds
+from wherecast.store.ids.sifting import Known, sift
 from wherecast.store.memory.registry import MemoryRegistry
 from wherecast.store.position import Position
-from wherecast.store.publication_ids import hash_ids
-from wherecast.store.recent_ids import IdWindow, RecentIds
 from wherecast.store.records import Accepted, ChangeEntry, Entry, Publications, Receipt
-from wherecast.store.sifting import Known, sift
 
 _SORT_OUT_MIN = 1_024  # entries, before those that do not count any more are looked for
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Kept:
+class _PlacedEntry:
     """An entry with its place.
 
     Attributes:
@@ -61,7 +61,7 @@ class MemoryLog:
         self.identity = secrets.token_hex(8)
         self.registry = MemoryRegistry()
         self._lock = threading.Lock()
-        self._partitions: list[list[_Kept]] = [[] for _ in range(partitions)]
+        self._partitions: list[list[_PlacedEntry]] = [[] for _ in range(partitions)]
         self._starts = [0] * partitions
         self._ends = [0] * partitions
         self._next = 0
@@ -160,7 +160,9 @@ class MemoryLog:
             if found.parts:
                 self._changes[:acting] = found.parts
 
-    def _kept(self, publications: Publications, rows: npt.NDArray[np.int32], at: int) -> _Kept:
+    def _kept(
+        self, publications: Publications, rows: npt.NDArray[np.int32], at: int
+    ) -> _PlacedEntry:
         """The entry of the rows that are new, at the end of the partition whose turn it is."""
         is_whole = len(rows) == publications.envelopes.num_rows
         envelopes = publications.envelopes
@@ -174,7 +176,7 @@ class MemoryLog:
             None if is_whole else rows,
             envelopes if is_whole else envelopes.take(array_of(rows)),
         )
-        return _Kept(entry, self._past.end)
+        return _PlacedEntry(entry, self._past.end)
 
     def _position(self, offsets: Sequence[int]) -> Position:
         return Position(dict(enumerate(offsets)))
@@ -204,7 +206,7 @@ class _Past:
         self,
         identity: str,
         recent: RecentIds,
-        partitions: Sequence[list[_Kept]],
+        partitions: Sequence[list[_PlacedEntry]],
         ends: Sequence[int],
     ) -> None:
         self.identity = identity
@@ -216,7 +218,7 @@ class _Past:
         self._sort_out_at = _SORT_OUT_MIN
 
     def add(
-        self, kept: _Kept, hashes: npt.NDArray[np.uint64], digests: npt.NDArray[np.uint64]
+        self, kept: _PlacedEntry, hashes: npt.NDArray[np.uint64], digests: npt.NDArray[np.uint64]
     ) -> None:
         """Takes in an entry, with the hashes of its ids and the digests of its publications."""
         entry = kept.entry

@@ -8,13 +8,13 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 
 from wherecast.model import ConflictError
-from wherecast.store import segments as columns
 from wherecast.store.contracts import ENDLESS
 from wherecast.store.memory.committed import Committed, Kept
-from wherecast.store.merging import due
-from wherecast.store.numbering import Numbered, check_cover, number
-from wherecast.store.queues import counted, queue
 from wherecast.store.records import Queued, Segment
+from wherecast.store.segments import segments as columns
+from wherecast.store.segments.merging import due
+from wherecast.store.segments.segment_queues import counted, queue
+from wherecast.store.sequences import NumberedNotifications, check_cover, number
 
 
 class MemoryMailboxes:
@@ -36,7 +36,7 @@ class MemoryMailboxes:
             found = self._from(min(starts.values(), default=self._committed.end))
         return counted((one.notifications for one in found), starts, end)
 
-    def since(self, start: int) -> list[Numbered]:
+    def since(self, start: int) -> list[NumberedNotifications]:
         """The segments that reach beyond a sequence, in order; the first may begin before it."""
         with self._lock:
             return self._from(start)
@@ -82,13 +82,13 @@ class MemoryMailboxes:
         with self._lock:
             return self._committed.starts_at()
 
-    def _from(self, start: int) -> list[Numbered]:
+    def _from(self, start: int) -> list[NumberedNotifications]:
         """The segments that reach beyond a sequence; the lock is held."""
         kept = self._committed.kept
         begin = bisect_right(kept, start, key=lambda one: one.numbered.end)
         return [one.numbered for one in kept[begin:]]
 
 
-def _joined(parts: Sequence[Numbered]) -> Numbered:
+def _joined(parts: Sequence[NumberedNotifications]) -> NumberedNotifications:
     notifications = columns.join([part.notifications for part in parts])
-    return Numbered(parts[0].first, parts[-1].end, notifications)
+    return NumberedNotifications(parts[0].first, parts[-1].end, notifications)

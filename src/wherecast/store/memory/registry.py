@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 
 from wherecast.model import Schema, Subscription
-from wherecast.store.projection import Projection
+from wherecast.store.changes.projection import Projection
 
 
 class MemoryRegistry:

@@ -1,6 +1,6 @@
 """The store in memory."""
 
-from wherecast.store.blobs import Blobs
+from wherecast.store.blobs.blobs import Blobs
 from wherecast.store.contracts import Batches, Cursors, Log, Mailboxes, Registry
 from wherecast.store.memory.batches import MemoryBatches
 from wherecast.store.memory.committed import Committed

@@ -9,7 +9,7 @@ import pytest
 
 from tests.unit.matching.columnar.agree import assert_same
 from wherecast import Schema
-from wherecast.language.geo import EARTH_RADIUS_METRES, haversine_metres
+from wherecast.language.meaning.geo import EARTH_RADIUS_METRES, haversine_metres
 from wherecast.model.values import INT_MIN
 
 PLACES = Schema.from_dict({"lat": "float", "lon": "float"})

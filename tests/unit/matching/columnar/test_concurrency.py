@@ -16,7 +16,7 @@ from tests.unit.matching.columnar.history import (
     running,
 )
 from wherecast import Index
-from wherecast.matching import tiers
+from wherecast.matching import run_tiers
 from wherecast.matching.columnar.index import ColumnarIndex
 from wherecast.matching.matches import Matches
 
@@ -110,7 +110,7 @@ def test_matches_see_a_state_between_call_and_return(way: str, writers: int) -> 
 @BOTH_WAYS
 def test_merges_of_several_tiers(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Small tiers: merged runs are merged again while filters in them are replaced."""
-    monkeypatch.setattr(tiers, "_BASE", 3)
+    monkeypatch.setattr(run_tiers, "_BASE", 3)
     scene = Scene(2)
     scene.run()
     scene.assert_all_right()

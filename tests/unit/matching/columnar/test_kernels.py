@@ -6,11 +6,11 @@ import pytest
 
 pytest.importorskip("numba")
 
-from wherecast.language.keys import RANGES, float_keys
+from wherecast.language.meaning.keys import RANGES, float_keys
 from wherecast.matching.columnar import kernels
 from wherecast.matching.columnar.cells import QuantiserBuilder
 from wherecast.matching.columnar.encoder import Encoder, Encoding
-from wherecast.matching.columnar.slots import Column
+from wherecast.matching.columnar.slots import SlotColumn
 
 Cells = npt.NDArray[np.uint16]
 
@@ -41,7 +41,7 @@ def test_cells(count: int, first: int) -> None:
     odd = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1e308, -1e308, 5e-324]
     values = np.concatenate([draw.normal(0, 2e3, 300), draw.normal(0, 1, 100), odd])
     present = draw.random(len(values)) < 0.6
-    column = Column(values, packed(present, first), first)
+    column = SlotColumn(values, packed(present, first), first)
 
     cells, there = Encoder([column], Encoding.of(quantisers, np.ones(1, np.uint8))).cells()
 

@@ -13,13 +13,13 @@ from threading import Event
 import apsw
 
 import wherecast as wc
-from wherecast.client.desk import Desk
-from wherecast.gateway.intake import prepare
+from wherecast.broker.broker_core import BrokerCore
+from wherecast.broker.intake.intake import prepare
 from wherecast.model import StoreError
 from wherecast.pipeline.live import log_source
 from wherecast.pipeline.live.log_source import LogReader, NotStoredError, Share, _cut
 from wherecast.pipeline.live.stage import Range
-from wherecast.pipeline.live.told import Listener
+from wherecast.pipeline.live.worker_figures import Listener
 from wherecast.store.contracts import Batches
 from wherecast.store.embedded.store import EmbeddedStore
 from wherecast.store.position import Position
@@ -34,7 +34,7 @@ class Shares:
         self.path = path
         self.store = EmbeddedStore(path)
         self.told = Listener()
-        desk = Desk(self.store, SCHEMA, runs_pipeline=False)
+        desk = BrokerCore(self.store, SCHEMA, runs_pipeline=False)
         desk.registrar.register("ana", 0)
         desk.registrar.subscribe(wc.Subscription("s1", "no2 >= 0", "ana"), 0)
         given = [wc.Publication({"no2": number}) for number in range(10)]
@@ -124,7 +124,7 @@ def test_what_cannot_be_stored_is_told_apart(
     def full(*_: object) -> None:
         raise apsw.FullError("no space")
 
-    monkeypatch.setattr("wherecast.store.embedded.batches.batch_row", full)
+    monkeypatch.setattr("wherecast.store.embedded.batches.batches.batch_row", full)
     with pytest.raises(NotStoredError, match=re.escape("disk full")):
         shares.run(0, 4)
 

@@ -56,9 +56,9 @@ def filled(data: Path, numbers: list[int]) -> None:
     """A store with publications that nothing matched yet."""
     code = f"""
 import sys, wherecast as wc
-from wherecast.client.desk import Desk, open_store
+from wherecast.broker.broker_core import BrokerCore, open_store
 schema = wc.Schema.from_dict({{"no2": "int"}})
-desk = Desk(open_store({str(data)!r}), schema)
+desk = BrokerCore(open_store({str(data)!r}), schema)
 desk.registrar.register("ana", 0)
 desk.registrar.subscribe(wc.Subscription("s1", "no2 >= 0", "ana"), 0)
 desk._is_running = True  # nothing is matched

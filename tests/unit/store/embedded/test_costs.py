@@ -10,14 +10,14 @@ import pyarrow as pa
 import wherecast as wc
 from tests.contract.feed import segment
 from tests.contract.places import embedded
-from wherecast.client.desk import Desk
-from wherecast.gateway.intake import prepare
-from wherecast.pipeline.live.inline import InlinePipeline
-from wherecast.store.embedded.segment_rows import SegmentSettings
+from wherecast.broker.broker_core import BrokerCore
+from wherecast.broker.intake.intake import prepare
+from wherecast.pipeline.live.inline_pipeline import InlinePipeline
+from wherecast.store.embedded.batches.segment_rows import SegmentSettings
 from wherecast.store.embedded.store import EmbeddedStore
-from wherecast.store.merging import FAN_IN
 from wherecast.store.position import Position
 from wherecast.store.records import SEGMENT, Batch, Segment
+from wherecast.store.segments.merging import FAN_IN
 
 SCHEMA = wc.Schema.from_dict({"no2": "int"})
 
@@ -108,7 +108,7 @@ def test_a_publication_takes_few_statements_from_append_to_commit(tmp_path: Path
     apsw.connection_hooks.append(trace)
     try:
         store = EmbeddedStore(tmp_path / "store")
-        Desk(store, SCHEMA, runs_pipeline=False)
+        BrokerCore(store, SCHEMA, runs_pipeline=False)
         pipeline = InlinePipeline(store, lambda: 0)
         for number in range(3):  # the first ones find out what is known then
             said.clear()

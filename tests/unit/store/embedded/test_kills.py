@@ -15,9 +15,9 @@ from tests.contract.places import embedded
 from tests.contract.stores import bodies_in
 from tests.unit.store.embedded.victim import EACH, FILES, batch_at
 from wherecast.store.crash_points import POINTS
-from wherecast.store.embedded.check import check_store
+from wherecast.store.embedded.check.check_store import check_store
 from wherecast.store.embedded.store import EmbeddedStore
-from wherecast.store.merging import FAN_IN
+from wherecast.store.segments.merging import FAN_IN
 
 ROOT = Path(__file__).parents[4]
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from tests.contract.feed import segment
 from tests.contract.stores import Body, changes, publications
-from wherecast.store import compaction
-from wherecast.store.embedded.segment_rows import SegmentSettings
+from wherecast.store.changes import compaction
+from wherecast.store.embedded.batches.segment_rows import SegmentSettings
 from wherecast.store.embedded.store import EmbeddedStore
 from wherecast.store.position import Position
 from wherecast.store.records import Batch, Cursor

@@ -4,7 +4,7 @@
 columns, and is what they are compared with. `columnar.layout` says what the arrays mean.
 """
 
-from wherecast.matching.columnar.kernels.cells import encode
+from wherecast.matching.columnar.kernels.cell_kernels import encode
 from wherecast.matching.columnar.kernels.matching import gather, match_groups, match_rows, scan
 from wherecast.matching.columnar.kernels.order import fill_leaves, fill_level, order_of
 

@@ -6,8 +6,8 @@ there are many groups, a group takes all publications that have its attributes (
 
 import numpy as np
 
-from wherecast.matching.columnar.kernels.cells import key_at, lower_bound
-from wherecast.matching.columnar.kernels.kept import njit
+from wherecast.matching.columnar.kernels.cell_kernels import key_at, lower_bound
+from wherecast.matching.columnar.kernels.compile_cache import njit
 from wherecast.matching.columnar.kernels.simd import (
     count_bits,
     edge64,
@@ -20,7 +20,7 @@ from wherecast.matching.columnar.kernels.simd import (
     range64,
     store_i32,
 )
-from wherecast.matching.columnar.layout import Exact, Flag, Header, Pointers
+from wherecast.matching.columnar.layout import Exact, GroupFlag, Header, Pointers
 
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _ONE = np.uint64(1)
@@ -33,7 +33,8 @@ _FLAGS, _SIZE, _NEEDED, _EXACT, _REST = (
 )
 _SLOTS = 8 * int(Header.SLOTS)  # bytes
 _CHECK_ALL, _CHECK_EDGES, _EXTRA, _HAS_REST = (
-    int(flag) for flag in (Flag.CHECK_ALL, Flag.CHECK_EDGES, Flag.EXTRA, Flag.REST)
+    int(flag)
+    for flag in (GroupFlag.CHECK_ALL, GroupFlag.CHECK_EDGES, GroupFlag.EXTRA, GroupFlag.REST)
 )
 _RANGE, _SET, _NOT_SET, _MISSING = (
     int(kind) for kind in (Exact.RANGE, Exact.SET, Exact.NOT_SET, Exact.MISSING)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from wherecast.matching.columnar.kernels.kept import njit
+from wherecast.matching.columnar.kernels.compile_cache import njit
 
 
 @njit(cache=True, nogil=True)

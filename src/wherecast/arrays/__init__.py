@@ -1,0 +1,1 @@
+"""Small helpers over numpy and Arrow arrays."""

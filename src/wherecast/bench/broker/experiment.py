@@ -1,0 +1,103 @@
+"""`wherecast bench broker`: publishing, delivering and keeping, in process and beside Spark."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from wherecast.bench.broker import latency, publish, segments
+from wherecast.bench.broker.load import BrokerLoad
+from wherecast.bench.choice import Case, rows_of
+from wherecast.bench.progress import Doing, Row, View
+
+TITLE = "A broker: publications accepted, delivered and kept"
+VIEWS = (
+    View("publications/s", {
+        "what": "what", "threads": "threads", "batch": "batch", "publications": "pubs",
+        "matches": "matches", "publications/s": "pubs/s", "target publications/s": "target",
+    }),
+    View("p50 ms", {
+        "what": "what", "publications": "pubs", "matches": "matches", "p50 ms": "p50 ms",
+        "p99 ms": "p99 ms", "target p50 ms": "target", "rate/s": "pubs/s",
+    }),
+    View("segments written/s", {
+        "what": "what", "notifications": "notified", "rate/s": "pubs/s",
+        "segments written/s": "written/s", "segments merged/s": "merged/s",
+        "segments left": "left", "busy share": "busy",
+    }),
+)  # fmt: skip
+
+
+def rows(size: int | None, seed: int, only: str | None = None) -> Iterator[Row | Doing]:
+    """A row per case; one that delivered something else than an index finds ends the run.
+
+    Args:
+        size: the most publications of a case; None is the size that its targets are stated for.
+        seed: of the workload.
+        only: one case of `CASES`; None is all.
+
+    Raises:
+        WrongResult: something was lost, or delivered that does not match.
+    """
+    yield from rows_of(CASES, only, size, seed)
+
+
+def _publish(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
+    for publishing in publish.cases(size):
+        yield Doing(f"{publishing.what}: drawing")
+        load = BrokerLoad.drawn(publishing.publications, seed)
+        yield Doing(publishing.what)
+        yield publish.measure(publishing, load, home / publishing.what)
+
+
+def _latency(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
+    yield Doing("inline, in memory")
+    yield latency.inline("inline, in memory", size, seed, None)
+    yield Doing("inline, durable")
+    yield latency.inline("inline, durable", size, seed, home / "inline")
+
+
+def _spark(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
+    yield Doing("Spark: starting")
+    yield latency.on_spark(size, seed, home / "spark")
+
+
+def _segments(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
+    for matches in (1, 100):
+        yield Doing(f"segments, × {matches}")
+        yield segments.measure(size, matches, home / str(matches))
+
+
+CASES: dict[str, Case] = {
+    "publish": _publish,
+    "latency": _latency,
+    "spark": _spark,
+    "segments": _segments,
+}
+
+
+def draw(rows: list[Row], path: Path) -> None:
+    """Publications per second and latencies, a bar per row, with the targets as lines."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(12, 3.4), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    _bars(left, rows, "publications/s", "publications per second, durable")
+    _bars(right, rows, "p50 ms", "publish to take, p50, milliseconds")
+    figure.savefig(path, dpi=150)
+
+
+def _bars(axes: Any, rows: list[Row], name: str, label: str) -> None:
+    shown = [row for row in rows if name in row][::-1]
+    axes.set_xlabel(label)
+    axes.spines[["top", "right"]].set_visible(False)
+    if not shown:
+        return
+    values = [row[name] for row in shown]
+    bars = axes.barh([row["what"] for row in shown], values, color="#4477aa")
+    axes.bar_label(bars, [f" {value:,.3g}" for value in values])
+    for place, row in enumerate(shown):
+        target = row.get(f"target {name}")
+        if target is not None:
+            axes.plot([target, target], [place - 0.4, place + 0.4], color="#ee6677")
+    axes.set_xscale("log")
+    axes.set_xlim(min(values) / 4, max(values) * 8)

@@ -1,0 +1,148 @@
+"""How long it takes from publishing to taking: in process, and with a pipeline on Spark."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from time import perf_counter, sleep
+from typing import Any
+
+import numpy as np
+
+from wherecast.bench.broker.load import SUBSCRIBER, BrokerLoad
+from wherecast.bench.matching.engines import WrongResult
+from wherecast.bench.progress import Row
+from wherecast.broker.broker import Broker
+from wherecast.broker.broker_core import BrokerCore
+from wherecast.broker.publisher import Publisher
+from wherecast.broker.registrar.registrar import Registrar
+from wherecast.broker.subscriber import Subscriber
+from wherecast.model import StoreError
+from wherecast.store.embedded.store import EmbeddedStore
+
+_COUNT = 2_000
+_WARM_UP = 200
+_SPARK_COUNT = 30_000
+_SPARK_WARM_UP = 20_000
+_RATE_S = 1_000  # publications per second on Spark
+_STEP = 10  # publications of one call there
+_TAKEN_AT_ONCE = 1_000
+_WAIT_S = 120.0
+_TARGETS_MS = {"inline, in memory": 1.0, "inline, durable": 12.0, "Spark": 350.0}
+
+
+def inline(what: str, size: int | None, seed: int, data: Path | None) -> Row:
+    """Publications one after the other, each taken before the next."""
+    count = min(size or _COUNT, _COUNT)
+    load = BrokerLoad.drawn(count + _WARM_UP, seed)
+    millis, matches = [], 0
+    with Broker(load.schema, data=data) as broker:
+        subscriber = broker.subscriber(SUBSCRIBER)
+        subscriber.subscribe_all(load.filters)
+        publisher = broker.publisher("p")
+        for attributes in load.publications:
+            started = perf_counter()
+            publisher.publish(attributes)
+            found = subscriber.take(1, timeout=_WAIT_S)
+            millis.append((perf_counter() - started) * 1e3)
+            if not found:
+                break
+            matches += len(found[0].subscription_ids)
+            found[0].ack()
+    load.check(what, matches)
+    return _row(what, millis[_WARM_UP:], load)
+
+
+def on_spark(size: int | None, seed: int, data: Path) -> Row:
+    """Publications at a steady rate, with a pipeline that is a process of its own."""
+    count = min(size or _SPARK_COUNT, _SPARK_COUNT)
+    warm_up = min(size or _SPARK_WARM_UP, _SPARK_WARM_UP)
+    load = BrokerLoad.drawn(count + warm_up, seed)
+    desk = BrokerCore(EmbeddedStore(data), load.schema, runs_pipeline=False)
+    try:
+        Registrar(desk.store).register(SUBSCRIBER, 0)
+        subscriber, publisher = Subscriber(SUBSCRIBER, desk), Publisher("p", desk)
+        subscriber.subscribe_all(load.filters)
+        with _pipeline(data), ThreadPoolExecutor(1) as pool:
+            matches = 0
+            for part in (load.publications[:warm_up], load.publications[warm_up:]):
+                taking = pool.submit(_received, subscriber, len(part))
+                due, seconds = _published(publisher, part)
+                ends, found = taking.result()
+                matches += found
+    finally:
+        desk.close()
+    load.check("Spark", matches)
+    millis = [(end - start) * 1e3 for start, end in zip(due, ends, strict=True)]
+    return _row("Spark", millis, load) | {"rate/s": count / seconds}
+
+
+def _published(publisher: Publisher, given: list[dict[str, Any]]) -> tuple[list[float], float]:
+    """Publishes at the rate; when each was due, and the seconds that it took."""
+    begun = perf_counter()
+    due: list[float] = []
+    for start in range(0, len(given), _STEP):
+        some = given[start : start + _STEP]
+        due += [begun + start / _RATE_S] * len(some)
+        sleep(max(0.0, due[-1] - perf_counter()))
+        publisher.publish_all(some)
+    return due, perf_counter() - begun
+
+
+def _received(subscriber: Subscriber, count: int) -> tuple[list[float], int]:
+    """When each of so many publications was taken, in their order, and their matches."""
+    ends: list[float] = []
+    matches = 0
+    while len(ends) < count:
+        some = subscriber.take(_TAKEN_AT_ONCE, timeout=_WAIT_S)
+        if not some:
+            raise WrongResult(f"Spark: {count - len(ends):,} publications did not come")
+        ends += [perf_counter()] * len(some)
+        matches += sum(len(one.subscription_ids) for one in some)
+        subscriber.ack_through(some[-1])
+    return ends, matches
+
+
+def _row(what: str, millis: list[float], load: BrokerLoad) -> Row:
+    """The row of the last publications of a load, whose matches were checked."""
+    p50, p99 = np.percentile(millis, [50, 99]).tolist()
+    return {
+        "what": what,
+        "publications": len(millis),
+        "matches": int(load.matches[-len(millis) :].sum()),
+        "p50 ms": p50,
+        "p99 ms": p99,
+        "worst ms": max(millis),
+        "target p50 ms": _TARGETS_MS[what],
+    }
+
+
+@contextmanager
+def _pipeline(data: Path) -> Iterator[None]:
+    """A live pipeline on two cores, from when it is ready."""
+    command = [sys.executable, "-m", "wherecast.pipeline.live.pipeline_process", str(data)]
+    process = subprocess.Popen(
+        [*command, "--master", "local[2,4]"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        if process.stdout.readline().strip() != "ready":
+            raise StoreError("the pipeline did not start")
+        with ThreadPoolExecutor(1) as reading:
+            reading.submit(process.stdout.read)  # or it would wait for a reader
+            try:
+                yield
+            finally:
+                process.stdin.close()
+                process.wait(_WAIT_S)
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()

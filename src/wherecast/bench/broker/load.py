@@ -1,0 +1,64 @@
+"""What the broker is measured with: price alerts, and what an index says that they match."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from wherecast.bench.matching.engines import WrongResult
+from wherecast.matching import Index
+from wherecast.model import Schema
+from wherecast.workloads import alerts
+
+SUBSCRIPTIONS = 1_000
+SUBSCRIBER = "ana"
+_SYMBOLS = 100  # so that most publications match something
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BrokerLoad:
+    """Subscriptions of one subscriber, and publications.
+
+    Attributes:
+        schema: of the publications.
+        filters: by their ids.
+        publications: their attributes.
+        matches: how many subscriptions each of them matches; int64, shape (n,).
+    """
+
+    schema: Schema
+    filters: dict[str, str]
+    publications: list[dict[str, Any]]
+    matches: np.ndarray[Any, np.dtype[np.int64]]
+
+    @classmethod
+    def drawn(cls, count: int, seed: int) -> "BrokerLoad":
+        """So many publications, of which each matches at least one subscription."""
+        workload = alerts(seed=seed, symbols=_SYMBOLS)
+        table = pa.Table.from_batches(workload.filters(SUBSCRIPTIONS))
+        texts = table.column("filter").to_pylist()
+        filters = {f"s{number}": text for number, text in enumerate(texts)}
+        index = Index(workload.schema)
+        index.add_all(filters.items())
+        rows: list[dict[str, Any]] = []
+        counts: list[int] = []
+        for batch in workload.publications(100 * count):
+            found = index.match(batch).counts
+            kept = np.flatnonzero(found)[: count - len(rows)]
+            rows += batch.take(pa.array(kept)).to_pylist()
+            counts += found[kept].tolist()
+            if len(rows) == count:
+                break
+        return cls(workload.schema, filters, rows, np.array(counts, np.int64))
+
+    def check(self, what: str, matches: int) -> int:
+        """The number of matches that were delivered, where it is the right one.
+
+        Raises:
+            WrongResult: it is another one.
+        """
+        wanted = int(self.matches.sum())
+        if matches != wanted:
+            raise WrongResult(f"{what}: {matches:,} matches were delivered, {wanted:,} are right")
+        return matches

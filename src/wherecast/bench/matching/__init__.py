@@ -1,0 +1,1 @@
+"""Matching in one process, beside DuckDB, Polars and others."""

@@ -1,0 +1,151 @@
+"""`wherecast bench server`: what a server accepts, matches and delivers, over its own sockets."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from time import perf_counter, process_time, sleep
+
+from wherecast.bench.broker.experiment import draw as draw_bars
+from wherecast.bench.choice import Case, rows_of
+from wherecast.bench.progress import Doing, Row, View
+from wherecast.bench.server import connections, subscriptions
+from wherecast.bench.server.clients import PublishingConnection, receiving, subscribe_all
+from wherecast.bench.server.cpu import cpu_columns
+from wherecast.bench.server.hops import HOPS, hop_columns, hop_seconds
+from wherecast.bench.server.latency import WARM_UP, latency
+from wherecast.bench.server.load import SCHEMA, ServerLoad
+from wherecast.bench.server.process import MeasuredServer, measured_server
+
+TITLE = "A server: publications accepted over HTTP, matched, pushed and acknowledged"
+VIEWS = (
+    View("publications/s", {
+        "what": "what", "publications": "pubs", "matches": "matches", "seconds": "s",
+        "publications/s": "pubs/s", "target publications/s": "target", "lag most": "lag most",
+        "server CPU s": "server CPU", "generator CPU s": "generator CPU",
+    }),
+    View("p50 ms", {
+        "what": "what", "publications": "pubs", "rate/s": "pubs/s", "p50 ms": "p50 ms",
+        "p99 ms": "p99 ms", "target p50 ms": "target p50", "target p99 ms": "target p99",
+        "server CPU s": "server CPU", "generator CPU s": "generator CPU",
+    }),
+    View("subscriptions/s", {
+        "what": "what", "subscriptions": "subscriptions", "seconds": "s",
+        "target seconds": "target s", "subscriptions/s": "subscriptions/s",
+        "publish p50 ms": "publish p50 ms", "publish worst ms": "worst ms",
+        "server CPU s": "server CPU", "generator CPU s": "generator CPU",
+    }),
+    View("append µs", {"what": "µs a publication", **{f"{hop} µs": hop for hop in HOPS}}),
+)  # fmt: skip
+
+_BATCH = 1_000
+_PUBLISHERS = 4
+_ACCEPTED = 600_000
+_DELIVERED = {"inline": 720_000, "spark": 480_000}  # a minute at the target
+_LAG_MAX = 40_000  # publications that were sent and not acknowledged; publishers wait then
+_TARGETS_S = {"accept": 20_000, "inline": 12_000, "spark": 8_000}
+
+
+def rows(size: int | None, seed: int, only: str | None = None) -> Iterator[Row | Doing]:
+    """A row per case; one in which something was lost ends the run.
+
+    Args:
+        size: the most publications of a case; None is the size that its targets are stated for.
+        seed: of the workload.
+        only: one case of `CASES`; None is all.
+
+    Raises:
+        WrongResult: something was lost, or came twice.
+    """
+    yield from rows_of(CASES, only, size, seed)
+
+
+def _accept(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
+    """Publications in batches of 1,000, each on disk before its answer; nobody subscribes."""
+    count = max(_BATCH * _PUBLISHERS, min(size or _ACCEPTED, _ACCEPTED))
+    yield Doing("accept: drawing")
+    load = ServerLoad.drawn(count, seed)
+    bodies = [load.body(first, _BATCH) for first in range(0, min(count, 100_000), _BATCH)]
+    with measured_server("inline", home, SCHEMA) as server:
+        yield Doing("accept")
+        PublishingConnection(server.port).publish(bodies[0], _BATCH)
+        hops = hop_seconds(server)
+        before, own, started = server.cpu_seconds(), process_time(), perf_counter()
+        share = count // _BATCH // _PUBLISHERS
+        with ThreadPoolExecutor(_PUBLISHERS) as pool:
+            list(pool.map(lambda _: _publish(server, bodies, share), range(_PUBLISHERS)))
+        seconds = perf_counter() - started
+        count = share * _PUBLISHERS * _BATCH
+        yield {
+            "what": "accept, 4 × 1,000",
+            "publications": count,
+            "seconds": seconds,
+            "publications/s": count / seconds,
+            "target publications/s": _TARGETS_S["accept"],
+            **cpu_columns(server, before, process_time() - own),
+            **hop_columns(server, hops, count),
+        }
+
+
+def _publish(server: MeasuredServer, bodies: list[bytes], count: int) -> None:
+    publisher = PublishingConnection(server.port)
+    for number in range(count):
+        publisher.publish(bodies[number % len(bodies)], _BATCH)
+    publisher.close()
+
+
+def _deliver(runner: str) -> Case:
+    """Publications as fast as they are acknowledged."""
+
+    def case(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
+        what = f"deliver, {runner}"
+        yield Doing(f"{what}: drawing")
+        count = min(size or _DELIVERED[runner], _DELIVERED[runner]) // _BATCH * _BATCH
+        warm_up = min(size or WARM_UP[runner], WARM_UP[runner]) // _BATCH * _BATCH
+        load = ServerLoad.drawn(count, seed)
+        bodies = [load.body(first, _BATCH) for first in range(0, min(count, 100_000), _BATCH)]
+        with measured_server(runner, home, SCHEMA) as server:
+            subscribe_all(server, load)
+            with receiving(server) as clients:
+                publisher, lag_most = PublishingConnection(server.port), 0
+                for part in (warm_up, count):
+                    yield Doing(what)
+                    hops = hop_seconds(server)
+                    before, own, started = server.cpu_seconds(), process_time(), perf_counter()
+                    begun = clients.total(1)
+                    for sent in range(0, part, _BATCH):
+                        while (lag := sent - (clients.total(1) - begun)) > _LAG_MAX:
+                            sleep(0.001)
+                        lag_most = max(lag_most, lag)
+                        publisher.publish(bodies[sent // _BATCH % len(bodies)], _BATCH)
+                    clients.wait(begun + part)
+                    seconds = perf_counter() - started
+                publisher.close()
+                yield {
+                    "what": what,
+                    "publications": count,
+                    "matches": clients.total(0) - warm_up,
+                    "seconds": seconds,
+                    "publications/s": count / seconds,
+                    "target publications/s": _TARGETS_S[runner],
+                    "lag most": lag_most,
+                    **cpu_columns(server, before, process_time() - own),
+                    **hop_columns(server, hops, count),
+                }
+
+    return case
+
+
+CASES: dict[str, Case] = {
+    "accept": _accept,
+    "subscriptions": subscriptions.rows,
+    "connections": connections.rows,
+    "inline": _deliver("inline"),
+    "latency": latency("inline"),
+    "spark": _deliver("spark"),
+    "spark-latency": latency("spark"),
+}
+
+
+def draw(rows: list[Row], path: Path) -> None:
+    """Publications per second and latencies, a bar per row, with the targets as lines."""
+    draw_bars(rows, path)

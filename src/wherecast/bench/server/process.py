@@ -1,0 +1,119 @@
+"""A server that is measured: started, asked, and its CPU time read process by process."""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import orjson
+
+from wherecast.model import StoreError
+
+_ADDRESS = re.compile(r"Serving http://127\.0\.0\.1:(\d+) ")
+_TICKS_S = os.sysconf("SC_CLK_TCK")
+_ENDS_WITHIN_S = 60
+
+
+class MeasuredServer:
+    """A running server.
+
+    Attributes:
+        port: where it listens.
+    """
+
+    def __init__(self, process: "subprocess.Popen[str]", port: int) -> None:
+        self.port = port
+        self._process = process
+
+    def call(
+        self, method: str, path: str, body: Any = None, kind: str = "application/json"
+    ) -> tuple[int, Any]:
+        """The status and the document of an answer."""
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=300)
+        try:
+            given = body if isinstance(body, bytes | None) else orjson.dumps(body)
+            connection.request(method, path, given, {"Content-Type": kind} if given else {})
+            answer = connection.getresponse()
+            content = answer.read()
+            is_json = answer.headers.get_content_type() == "application/json"
+            return answer.status, orjson.loads(content) if is_json and content else content
+        finally:
+            connection.close()
+
+    def metric(self, name: str, **labels: str) -> float:
+        """The value of a metric now."""
+        wanted = ",".join(f'{key}="{value}"' for key, value in labels.items())
+        line = f"wherecast_{name}{{{wanted}}} " if labels else f"wherecast_{name} "
+        _, text = self.call("GET", "/metrics")
+        found = [one for one in text.decode().splitlines() if one.startswith(line)]
+        return float(found[0].rpartition(" ")[2]) if found else 0.0
+
+    def cpu_seconds(self) -> dict[str, float]:
+        """The CPU time of its processes so far, by what they are."""
+        found: dict[str, float] = {}
+        for pid in _descendants(self._process.pid):
+            try:
+                command = Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
+                fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            kind = _kind(command)
+            found[kind] = found.get(kind, 0.0) + (int(fields[11]) + int(fields[12])) / _TICKS_S
+        return found
+
+
+def _kind(command: str) -> str:
+    for word in ("gateway", "java", "pyspark", "pipeline"):
+        if word in command:
+            return {"java": "Java", "pyspark": "workers", "pipeline": "driver"}.get(word, word)
+    return "supervisor"
+
+
+def _descendants(pid: int) -> list[int]:
+    found = [pid]
+    for parent in found:
+        for task in Path(f"/proc/{parent}/task").glob("*/children"):
+            try:
+                found += map(int, task.read_text().split())
+            except OSError:
+                continue
+    return found
+
+
+@contextmanager
+def measured_server(
+    runner: str, data: Path, schema: str = "", environ: Mapping[str, str] | None = None
+) -> Iterator[MeasuredServer]:
+    """A server over a new directory, from when it serves; its settings may be in an environment.
+
+    Raises:
+        StoreError: it did not start.
+    """
+    data.mkdir(parents=True, exist_ok=True)
+    options = ["--runner", runner, "--port", "0", "--data", str(data / "store")]
+    if schema:
+        (data / "schema.toml").write_text(schema, encoding="utf-8")
+        options += ["--schema", str(data / "schema.toml")]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "wherecast", "serve", *options],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        env={**os.environ, **(environ or {})},
+        text=True,
+    )
+    assert process.stdout is not None
+    try:
+        port = next((int(got[1]) for line in process.stdout if (got := _ADDRESS.match(line))), None)
+        if port is None:
+            raise StoreError("the server did not start")
+        Thread(target=process.stdout.read, daemon=True).start()  # or it would wait for a reader
+        yield MeasuredServer(process, port)
+    finally:
+        process.terminate()
+        process.wait(_ENDS_WITHIN_S)

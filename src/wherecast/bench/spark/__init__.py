@@ -1,0 +1,1 @@
+"""Matching on Spark."""

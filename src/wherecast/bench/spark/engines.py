@@ -1,0 +1,255 @@
+"""Measuring `match` and the joins in its place on one case, in one Spark session."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from wherecast.bench.matching.engines import WrongResult
+from wherecast.bench.progress import Row
+from wherecast.bench.spark.cases import Case, Measured
+from wherecast.bench.spark.frames import (
+    PUBLICATION,
+    CheckedResult,
+    checked,
+    repeated,
+    seconds_of,
+    stored,
+)
+from wherecast.bench.spark.joins import Join, PreparedJoin, boxes_from, prepared
+from wherecast.bench.spark.transfer import transfer
+from wherecast.model import Schema
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from wherecast.spark import Filters
+
+FIRST = 1_000  # publications of a first result
+_REPEATS, _PEER_REPEATS = 5, 3
+_PEER_SECONDS = 60 / (_PEER_REPEATS + 2)  # of one run: all of them, and the check, take a minute
+_PROBE, _PROBE_STEP, _PROBE_SECONDS = 16, 8, 1.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bench:
+    """The data of a case, stored in files of a scratch directory.
+
+    Attributes:
+        case: what is measured.
+        spark: the session.
+        home: the scratch directory.
+        schema: the attributes.
+        texts: the filters, `id` and `filter`.
+        table: the publications with their numbers.
+        filters: the filters as a frame.
+        publications: the publications as a frame.
+    """
+
+    case: Case
+    spark: "SparkSession"
+    home: Path
+    schema: Schema
+    texts: pa.Table
+    table: pa.Table
+    filters: "DataFrame"
+    publications: "DataFrame"
+
+    def sample(self, rows: int) -> "DataFrame":
+        """The first publications, spread over files of their own."""
+        home = self.home / f"sample-{rows}"
+        if home.exists():
+            return self.spark.read.parquet(str(home))
+        return stored(self.spark, self.table.slice(0, rows), home)
+
+
+def bench_of(case: Case, spark: "SparkSession", home: Path, seed: int) -> Bench:
+    """Draws the filters and the publications of a case, and stores them."""
+    from wherecast.bench.matching.cases import filters_of
+    from wherecast.bench.spark.frames import numbered
+
+    workload = case.make(seed)
+    texts = filters_of(workload, case.filters)
+    table = numbered(pa.Table.from_batches(workload.publications(case.publications)))
+    return Bench(
+        case, spark, home, workload.schema, texts, table,
+        stored(spark, texts, home / "filters"), stored(spark, table, home / "publications"),
+    )  # fmt: skip
+
+
+def first_result(bench: Bench) -> tuple[Row, "Filters"]:
+    """From frames of filters to the matches of a few publications; nothing was compiled before."""
+    from wherecast.spark import compile_filters, match
+
+    first = bench.sample(min(FIRST, bench.table.num_rows))
+    started = perf_counter()
+    filters = compile_filters(bench.filters, schema=first.schema)
+    compiled = perf_counter()
+    matches = match(first, filters).count()
+    done = perf_counter()
+    row = {
+        **_about(bench.case, "match", "first result"),
+        "publications": min(FIRST, bench.table.num_rows),
+        "matches": matches,
+        "compile seconds": compiled - started,
+        "first result seconds": done - started,
+        "index bytes/filter": filters.stats["index_bytes"] / bench.case.filters,
+    }
+    return row, filters
+
+
+class Matching:
+    """`match` on a case: its rows, which also prove each other."""
+
+    def __init__(self, bench: Bench, filters: "Filters") -> None:
+        self._bench, self._filters = bench, filters
+        self._pairs: CheckedResult | None = None
+        self._read_seconds = median(repeated(lambda: bench.publications, _PEER_REPEATS))
+        self.rows: dict[str, Row] = {}
+
+    def measure(self, output: Measured) -> Row:
+        """One output on all publications, with the transfer alone beside it.
+
+        Raises:
+            WrongResult: another output found other matches.
+        """
+        publications, rows = self._bench.publications, self._bench.table.num_rows
+        seconds = repeated(lambda: self.result(publications, output), _REPEATS)
+        found = checked(self.result(publications, output))
+        self._compare(output, found)
+        mean = found.rows / rows
+        alone = repeated(lambda: transfer(publications, output, mean), _PEER_REPEATS)
+        row = {
+            **_figures(self._bench.case, ("match", output), rows, seconds, found),
+            "sent bytes": found.moved.sent_bytes,
+            "received bytes": found.moved.received_bytes,
+            "sent bytes/publication": found.moved.sent_bytes / rows,
+            "received bytes/publication": found.moved.received_bytes / rows,
+            "worker bytes": found.resident.peak_bytes,
+            "worker private bytes": found.resident.private_bytes,
+            "worker MiB": found.resident.peak_bytes / 2**20,
+            "worker private MiB": found.resident.private_bytes / 2**20,
+            "transfer seconds": median(alone),
+            "transfer share": median(alone) / median(seconds),
+            "read seconds": self._read_seconds,
+        }
+        self.rows[output] = row
+        return row
+
+    def result(self, publications: "DataFrame", output: Measured) -> "DataFrame":
+        """The query of one output."""
+        from wherecast.spark import match
+
+        if output == "semi":
+            return match(publications, self._filters, how="semi")
+        return match(publications, self._filters, output=output)
+
+    def _compare(self, output: Measured, found: CheckedResult) -> None:
+        """All outputs have the same pairs; `semi` has the publications of `arrays`."""
+        if output == "semi":
+            arrays = self.result(self._bench.publications, "arrays").select(PUBLICATION)
+            expected = checked(arrays)
+        else:
+            expected = self._pairs = self._pairs or found
+        need_equal(self._bench.case, output, found, expected)
+
+
+def joined(bench: Bench, join: Join, matching: Matching) -> Row:
+    """A join that users write, on as many publications as take it a minute in all.
+
+    Raises:
+        WrongResult: it found other matches.
+    """
+    home = bench.home / f"join-{join.name}"
+    boxes = boxes_from(bench.texts.column("filter"), bench.schema)
+    load_seconds, ready = _timed(lambda: prepared(bench.spark, join, boxes, home))
+    rows, start_seconds = _sample_size(bench, ready)
+    sample = bench.sample(rows)
+    seconds = repeated(lambda: ready.pairs(sample), _PEER_REPEATS)
+    found = checked(ready.pairs(sample))
+    need_equal(bench.case, join.name, found, checked(matching.result(sample, "rows")))
+    if rows < bench.table.num_rows:  # what a query costs once is no cost of a publication
+        seconds = [max(each - start_seconds, each / 2) for each in seconds]
+    row = _figures(bench.case, (join.name, "rows"), rows, seconds, found)
+    ratios = {
+        f"times {output}": row["µs/publication"] / own["µs/publication"]
+        for output, own in matching.rows.items()
+    }
+    more = {"join rows": ready.count, "load seconds": load_seconds, "start seconds": start_seconds}
+    return {**row, **more, "agrees with": "match", **ratios}
+
+
+def need_equal(case: Case, name: str, found: CheckedResult, expected: CheckedResult) -> None:
+    """Nothing where two results hold the same.
+
+    Raises:
+        WrongResult: they do not.
+    """
+    if (found.rows, found.hash) != (expected.rows, expected.hash):
+        raise WrongResult(
+            f"{case.what}, {case.filters:,} filters: {name} found {found.rows:,} matches"
+            f" ({found.hash}), not {expected.rows:,} ({expected.hash})"
+        )
+
+
+def _sample_size(bench: Bench, ready: PreparedJoin) -> tuple[int, float]:
+    """How many publications a join is given, and how long it takes with one."""
+
+    def run(rows: int) -> float:
+        return seconds_of(ready.pairs(bench.sample(rows)))
+
+    most = bench.table.num_rows
+    start = min(run(1) for _ in range(2))
+    rows = _PROBE
+    while rows < most:
+        seconds = run(rows) - start
+        if seconds >= _PROBE_SECONDS:
+            return min(most, max(1, int(rows * _PEER_SECONDS / seconds))), start
+        rows *= _PROBE_STEP
+    return most, start
+
+
+def _about(case: Case, engine: str, output: str) -> Row:
+    return {
+        "what": case.what,
+        "workload": case.workload,
+        "options": dict(case.options),
+        "engine": engine,
+        "output": output,
+        "filters": case.filters,
+    }
+
+
+def _figures(
+    case: Case, names: tuple[str, str], rows: int, seconds: list[float], found: CheckedResult
+) -> Row:
+    middle, best = median(seconds), min(seconds)
+    row = {
+        **_about(case, *names),
+        "publications": rows,
+        "seconds": middle,
+        "best seconds": best,
+        "repeats": len(seconds),
+        "publications/s": rows / middle,
+        "best publications/s": rows / best,
+        "µs/publication": middle / rows * 1e6,
+        "hash": found.hash,
+    }
+    if names[1] == "semi":
+        return {**row, "matched publications": found.rows}
+    pairs: dict[str, Any] = {
+        "matches": found.rows,
+        "matches/publication": found.rows / rows,
+        "match rows/s": found.rows / middle,
+    }
+    return {**row, **pairs}
+
+
+def _timed(call: Callable[[], PreparedJoin]) -> tuple[float, PreparedJoin]:
+    started = perf_counter()
+    result = call()
+    return perf_counter() - started, result

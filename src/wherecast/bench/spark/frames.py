@@ -1,0 +1,82 @@
+"""Frames of the Spark benchmark: tables in files, results that are counted, times and hashes."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from wherecast.bench.spark.metrics import Moved, Resident, moved, watched
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+PUBLICATION = "publication"  # the column that numbers the publications
+_FILES = 8  # of a table, so that every core has as much to read
+_LOW_HALF = 0xFFFFFFFF  # sums of it do not overflow below 2³¹ rows
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedResult:
+    """What a result holds, and what it took to make.
+
+    Attributes:
+        rows: how many pairs there are, or publications.
+        hash: of all of them, in any order.
+        moved: between Spark and Python.
+        resident: the memory of the Python workers meanwhile.
+    """
+
+    rows: int
+    hash: str
+    moved: Moved
+    resident: Resident
+
+
+def numbered(table: pa.Table) -> pa.Table:
+    """Publications with their numbers as the first column."""
+    return table.add_column(0, PUBLICATION, pa.array(np.arange(table.num_rows)))
+
+
+def stored(spark: "SparkSession", table: pa.Table, home: Path) -> "DataFrame":
+    """A table in Parquet files of equal length, just written and so in the system's cache."""
+    home.mkdir(parents=True)
+    rows = max(1, -(-table.num_rows // _FILES))
+    for number, start in enumerate(range(0, max(1, table.num_rows), rows)):
+        pq.write_table(table.slice(start, rows), home / f"{number}.parquet")
+    return spark.read.parquet(str(home))
+
+
+def seconds_of(frame: "DataFrame") -> float:
+    """How long all rows of a frame take to be made; Spark drops them at once."""
+    started = perf_counter()
+    frame.write.format("noop").mode("overwrite").save()
+    return perf_counter() - started
+
+
+def repeated(make: Callable[[], "DataFrame"], times: int) -> list[float]:
+    """The seconds of each of so many runs, after one that is not counted."""
+    seconds_of(make())
+    return [seconds_of(make()) for _ in range(times)]
+
+
+def checked(frame: "DataFrame") -> CheckedResult:
+    """The count and the hash of the pairs of a result; of publications where it has no ids."""
+    import pyspark.sql.functions as fn
+
+    if "filter_ids" in frame.columns:
+        frame = frame.select(PUBLICATION, fn.explode("filter_ids").alias("filter_id"))
+    names = [name for name in (PUBLICATION, "filter_id") if name in frame.columns]
+    mixed = fn.xxhash64(*names)
+    query = frame.select(mixed.alias("mixed")).agg(
+        fn.count("*"),
+        fn.coalesce(fn.bit_xor("mixed"), fn.lit(0)),
+        fn.coalesce(fn.sum(fn.col("mixed").bitwiseAND(fn.lit(_LOW_HALF))), fn.lit(0)),
+    )
+    with watched(frame.sparkSession) as resident:
+        [(count, folded, total)] = query.collect()
+    return CheckedResult(count, f"{folded % 2**64:016x}{total:016x}", moved(query), resident)

@@ -1,0 +1,1 @@
+"""The trees: betree and forest."""

@@ -1,0 +1,76 @@
+"""A broker in this process: publish, match and deliver without a server, Spark or Java.
+
+Concurrency: any number of threads may use a broker, its publishers and its subscribers.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from wherecast.broker.broker_core import BrokerCore, open_store
+from wherecast.broker.publisher import Publisher
+from wherecast.broker.subscriber import Subscriber
+from wherecast.model import Schema
+from wherecast.store.clock import now_us
+from wherecast.store.records import DeadLetter
+
+
+class Broker:
+    """Publishers and subscribers of this process, matched as they publish.
+
+    Args:
+        schema: of the stream `default`; without one it is open: any attribute is accepted.
+        data: a directory, which makes the broker durable; without one it forgets at its end.
+
+    Raises:
+        ConfigError: the directory cannot be used, or its stream has another schema.
+        StoreError: the directory is damaged, or another broker uses it.
+    """
+
+    def __init__(self, schema: Schema | None = None, data: str | Path | None = None) -> None:
+        store = open_store(data)
+        try:
+            self._desk = BrokerCore(store, schema, None if data is None else Path(data))
+        except BaseException:
+            store.close()
+            raise
+
+    def __enter__(self) -> "Broker":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def define(self, stream: str, schema: Schema) -> None:
+        """Makes a stream; nothing happens where it is there with the same schema.
+
+        Raises:
+            ConfigError: it is there with another schema.
+        """
+        self._desk.check()
+        self._desk.registrar.define(stream, schema, now_us())
+
+    def publisher(self, name: str) -> Publisher:
+        """A publisher of that name."""
+        self._desk.check()
+        return Publisher(name, self._desk)
+
+    def subscriber(self, name: str) -> Subscriber:
+        """The subscriber of that name; a new one is registered."""
+        self._desk.register(name)
+        return Subscriber(name, self._desk)
+
+    def forget(self, name: str) -> bool:
+        """Ends a subscriber with its subscriptions and its queue; False where it is unknown."""
+        return self._desk.forget(name)
+
+    def dead_letters(self) -> Iterator[DeadLetter]:
+        """The publications that were accepted but could not be matched, with the reasons."""
+        after = -1
+        batches = self._desk.store.batches
+        while page := batches.dead_letters(after):
+            yield from (letter for _, letter in page)
+            after = page[-1][0]
+
+    def close(self) -> None:
+        """Ends the broker. A durable one keeps what was published and not acknowledged."""
+        self._desk.close()

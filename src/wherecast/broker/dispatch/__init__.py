@@ -1,0 +1,1 @@
+"""Notifications on their way out: queues over a store, cursors, retention."""

@@ -1,0 +1,129 @@
+"""How long notifications and publications are kept.
+
+Two sides do it, each in its own files. The owner moves the cursors of queues that pass a limit, and
+counts what that takes from whom; then it removes publications that nothing needs any more. The
+pipeline removes segments that every cursor has passed. So a crash between any two steps loses
+nothing that is not counted.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import islice
+
+from wherecast.delivery import Cursor
+from wherecast.store.contracts import Batches, Store
+from wherecast.store.position import Position
+
+DAY_US = 24 * 3600 * 1_000_000
+_AT_ONCE = 100_000  # queues that are counted together: segments are opened once for so many
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """What a queue may grow to, and how soon that is seen.
+
+    Attributes:
+        queue_age_us: a notification that is older is lost to its subscriber.
+        queue_bytes_max: of the publications in a queue, about; beyond it the oldest are lost.
+        every_s: how often it is looked for what nobody needs.
+    """
+
+    queue_age_us: int = 7 * DAY_US
+    queue_bytes_max: int = 1 << 30
+    every_s: float = 60.0
+
+
+DEFAULT_RETENTION = Retention()
+
+
+@dataclass(frozen=True, slots=True)
+class QueueState:
+    """What the queues are.
+
+    Attributes:
+        queued: notifications in all of them that are not acknowledged.
+        overdue: of each that passes a limit, the sequence that it is to begin at, and how many
+            notifications that takes from it.
+    """
+
+    queued: int
+    overdue: dict[str, tuple[int, int]]
+
+
+def found_in(store: Store, limits: Retention, now: int) -> QueueState:
+    """What the queues of a store are now."""
+    by_age = sequence_at(store.batches, store.mailboxes.starts_at(), now - limits.queue_age_us)
+    publications = max(1, store.log.ends().since(store.log.starts()))
+    most = max(1, limits.queue_bytes_max * publications // max(1, store.log.bytes()))
+    overdue: dict[str, tuple[int, int]] = {}
+    queued = 0
+    end, every = store.batches.progress().sequence, store.cursors.all()
+    while cursors := dict(islice(every, _AT_ONCE)):
+        throughs = {name: one.through for name, one in cursors.items()}
+        counts = store.mailboxes.counts(throughs, end)
+        starts: dict[str, int] = {}
+        for name, cursor in cursors.items():
+            # What was acknowledged may not be stored yet.
+            count = max(0, counts[name] - len(cursor.beyond))
+            start = max(by_age, _by_size(store, name, cursor, count - most))
+            queued += count
+            if start > cursor.through:
+                starts[name] = start
+        for name, left in store.mailboxes.counts(starts, end).items():
+            done = sum(sequence < starts[name] for sequence in cursors[name].beyond)
+            overdue[name] = starts[name], counts[name] - left - done
+    return QueueState(queued - sum(lost for _, lost in overdue.values()), overdue)
+
+
+def trim_log(store: Store) -> None:
+    """Removes publications that no queue has; the ids of recent ones stay known to the log."""
+    store.log.trim(_position(store.batches, store.mailboxes.starts_at()))
+
+
+def sequence_at(batches: Batches, start: int, time: int) -> int:
+    """The first sequence at a place and beyond whose batch was made at a time or later."""
+
+    def is_old(sequence: int) -> bool:
+        found = batches.records(sequence, sequence + 1)
+        return not found or found[0][1].at < time  # none: it was removed meanwhile
+
+    return _first(start, batches.progress().sequence, is_old)
+
+
+def _first(low: int, high: int, is_before: Callable[[int], bool]) -> int:
+    """The first number of a range of which something is not true; it is true up to there."""
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (middle + 1, high) if is_before(middle) else (low, middle)
+    return low
+
+
+def _by_size(store: Store, name: str, cursor: Cursor, surplus: int) -> int:
+    """Where a queue is to begin that has so many notifications too many."""
+    if surplus <= 0:
+        return cursor.through
+    queued = store.mailboxes.queued(name, cursor.through, surplus + len(cursor.beyond))
+    return int(queued.sequences[-1]) + 1
+
+
+def _position(batches: Batches, sequence: int) -> Position:
+    """The position at which the batch of a sequence begins."""
+    found = batches.records(sequence, sequence + 1)
+    return found[0][1].start if found else batches.progress().position
+
+
+Trim = Callable[[str, int, int], None]
+"""Lets the queue of a subscriber begin at a sequence, and counts what it lost."""
+
+
+def enforce(store: Store, trim: Trim, limits: Retention, now: int) -> int:
+    """Does what the owner does: cursors first, so that what is removed was counted.
+
+    Returns:
+        How many notifications are queued then.
+    """
+    found = found_in(store, limits, now)
+    for name, (start, lost) in found.overdue.items():
+        trim(name, start, lost)
+    trim_log(store)
+    return found.queued

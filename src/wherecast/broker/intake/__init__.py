@@ -1,0 +1,1 @@
+"""Publications on their way in: decoded, validated, made ready for the log."""

@@ -1,0 +1,148 @@
+"""Publications on their way in: read with the schema of their stream, made ready for the log."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.types as kinds
+
+from wherecast.arrays.vectors import array_of, filled
+from wherecast.broker.intake.digests import row_digests
+from wherecast.columns import Decoded, Rejection, decode_rows
+from wherecast.columns.comparable import held
+from wherecast.columns.log_encoding import encode_batch
+from wherecast.model import DEFAULT_LIMITS, Limits, Publication, Schema
+from wherecast.model.times import time_micros
+from wherecast.model.values import describe, is_text
+from wherecast.store.records import ENVELOPES, Publications
+
+ID_CHARACTERS_MAX = 256
+FIRST_US, LAST_US = (
+    time_micros(moment.replace(tzinfo=UTC)) for moment in (datetime.min, datetime.max)
+)
+
+Rows = npt.NDArray[np.int64]
+EnvelopesOf = Callable[[Rows], pa.RecordBatch]
+"""Gives the batch of `ENVELOPES` of some rows of a call."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PreparedPublications:
+    """Publications of one call, told apart.
+
+    Attributes:
+        good: those that can be appended.
+        batch: their attributes.
+        rows: where each of them stood in the call; int64, shape (n,).
+        rejected: every problem of every other one, sorted by row.
+    """
+
+    good: Publications
+    batch: pa.RecordBatch
+    rows: Rows
+    rejected: tuple[Rejection, ...]
+
+
+def prepare(
+    given: Sequence[Publication], stream: str, schema: Schema, limits: Limits = DEFAULT_LIMITS
+) -> PreparedPublications:
+    """Publications as a log takes them, and why some are refused."""
+    decoded = decode_rows([one.attributes for one in given], schema, limits)
+    refused = [
+        Rejection(row, code, text, key=key)
+        for row, one in enumerate(given)
+        for key, code, text in _problems(one, limits)
+    ]
+
+    def envelopes_of(rows: Rows) -> pa.RecordBatch:
+        return _envelopes([given[row] for row in rows.tolist()])
+
+    return completed(decoded, refused, envelopes_of, stream, schema)
+
+
+def completed(
+    decoded: Decoded,
+    refused: Iterable[Rejection],
+    envelopes_of: EnvelopesOf,
+    stream: str,
+    schema: Schema,
+) -> PreparedPublications:
+    """Decoded publications with their envelopes, as a log takes them.
+
+    Args:
+        decoded: their attributes.
+        refused: what is wrong with them beside their attributes.
+        envelopes_of: asked for those that are good.
+        stream: where they are published.
+        schema: of the stream.
+    """
+    batch, rows = decoded.batch, decoded.rows
+    more = [*refused, *_untold_times(batch, rows)]
+    if more:
+        kept = ~np.isin(rows, [rejection.row for rejection in more])
+        batch, rows = batch.filter(array_of(kept)), rows[kept]
+    envelopes = envelopes_of(rows)
+    digests = row_digests(batch, envelopes.column("payload"), stream)
+    publications = Publications(stream, encode_batch(batch, schema), envelopes, digests)
+    rejected = sorted((*decoded.rejected, *more), key=lambda rejection: rejection.row)
+    return PreparedPublications(publications, batch, rows, tuple(rejected))
+
+
+def id_problem(id: object) -> str | None:
+    """What is wrong with the id of a publication, if something is."""
+    if isinstance(id, str) and 0 < len(id) <= ID_CHARACTERS_MAX and is_text(id):
+        return None
+    return f"id is a string of 1 to {ID_CHARACTERS_MAX} characters, not {describe(id)}"
+
+
+def payload_problem(payload: bytes, limits: Limits) -> str | None:
+    """What is wrong with a payload, if something is."""
+    most = limits.payload_bytes_max
+    if len(payload) <= most:
+        return None
+    return f"payload has {len(payload)} bytes, the limit is {most}"
+
+
+def _problems(one: Publication, limits: Limits) -> Iterator[tuple[str, str, str]]:
+    """What is wrong with a publication beside its attributes: where, a code, a sentence."""
+    if one.valid_for is not None:
+        yield "valid_for", "not_supported", "valid_for is not supported yet; leave it out"
+    if one.payload is not None:
+        given: object = one.payload
+        if not isinstance(given, bytes):
+            yield "payload", "wrong_type", f"payload is bytes, not {describe(given)}"
+        elif (problem := payload_problem(given, limits)) is not None:
+            yield "payload", "too_large", problem
+    if one.published_at is not None:
+        moment: object = one.published_at
+        if not isinstance(moment, datetime):
+            yield "published_at", "bad_time", f"published_at is a datetime, not {describe(moment)}"
+        elif not FIRST_US <= time_micros(moment) <= LAST_US:
+            text = "published_at is not of the years 1 to 9999, in UTC"
+            yield "published_at", "bad_time", text
+    if one.id is not None and (problem := id_problem(one.id)) is not None:
+        yield "id", "wrong_type", problem
+
+
+def _untold_times(batch: pa.RecordBatch, rows: Rows) -> Iterator[Rejection]:
+    """Rows with a time that could be compared, but not be given to a receiver."""
+    for field, column in zip(batch.schema, batch.columns, strict=True):
+        if kinds.is_timestamp(field.type) or kinds.is_date(field.type):
+            moments = filled(held(column), 0)
+            outside = (moments < FIRST_US) | (moments > LAST_US)
+            for row in rows[outside].tolist():
+                text = f"attribute {field.name}: the time is not of the years 1 to 9999, in UTC"
+                yield Rejection(row, "out_of_range", text, field.name)
+
+
+def _envelopes(good: Sequence[Publication]) -> pa.RecordBatch:
+    columns: list[list[object]] = [
+        [one.id for one in good],
+        [one.published_at for one in good],
+        [one.payload for one in good],
+    ]
+    arrays = [pa.array(column, ENVELOPES[place].type) for place, column in enumerate(columns)]
+    return pa.RecordBatch.from_arrays(arrays, schema=ENVELOPES)

@@ -1,0 +1,1 @@
+"""Streams, subscribers and subscriptions: checked, then written to the log as changes."""

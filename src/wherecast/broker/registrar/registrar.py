@@ -1,0 +1,293 @@
+"""Streams, subscribers and subscriptions: checked, then written to the log as changes.
+
+Concurrency: any number of threads; changes are made one after the other.
+"""
+
+import secrets
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from threading import Lock
+from typing import Literal
+
+import pyarrow as pa
+
+from wherecast.broker.registrar.registry_changes import RegistryChange, changes_of
+from wherecast.broker.registrar.schema_changes import refusal_of
+from wherecast.delivery import Cursor
+from wherecast.language import Filter, read_filters
+from wherecast.model import ConfigError, FilterError, Schema, Subscription
+from wherecast.model.names import did_you_mean
+from wherecast.model.values import describe, is_text
+from wherecast.store.changes.projection import replay
+from wherecast.store.contracts import Store
+from wherecast.store.position import Position
+from wherecast.store.records import Accepted
+
+NAME_CHARACTERS_MAX = 256
+DEFAULT_STREAM = "default"
+SUBSCRIPTIONS_MAX = 1_000_000
+_PAGE = 10_000
+
+Verdict = Literal["created", "changed", "unchanged"]
+
+
+@dataclass(frozen=True, slots=True)
+class Subscribed:
+    """What became of a subscription.
+
+    Attributes:
+        filter: as it was read, with its warnings.
+        verdict: whether it is new, another one than before, or the same.
+        acts_from: the publications that it acts on as it is now; None where it is the same.
+    """
+
+    filter: Filter
+    verdict: Verdict
+    acts_from: Position | None = None
+
+
+class Registrar:
+    """Changes the registry of a store.
+
+    Args:
+        store: whose registry it is.
+        subscriptions_max: of one subscriber.
+    """
+
+    def __init__(self, store: Store, subscriptions_max: int = SUBSCRIPTIONS_MAX) -> None:
+        self._store = store
+        self._most = subscriptions_max
+        self._counts: dict[str, int] = {}  # subscriptions, of those who were asked about
+        self._lock = Lock()
+
+    @contextmanager
+    def changing(self) -> Iterator["Registrar"]:
+        """Nobody else changes the registry meanwhile.
+
+        What belongs between its ends: `standing`, `make_room`, `change`.
+        """
+        with self._lock:
+            yield self
+
+    def schema(self, stream: str) -> Schema:
+        """The schema of a stream.
+
+        Raises:
+            ConfigError: there is no such stream; the text names those there are.
+        """
+        streams = self._store.registry.streams()
+        checked_name("stream", stream)
+        if stream not in streams:
+            known = ", ".join(sorted(streams)[:10]) or "none"
+            hint = did_you_mean(stream, tuple(streams)) or f"there are: {known}"
+            raise ConfigError(f"unknown stream {stream}; {hint}")
+        return streams[stream]
+
+    def define(self, stream: str, schema: Schema, now: int) -> None:
+        """Makes a stream; nothing happens where it is there with the same schema.
+
+        Raises:
+            ConfigError: it is there with another schema.
+        """
+        checked_name("stream", stream)
+        if not isinstance(schema, Schema):
+            raise ConfigError(f"a stream needs a Schema, not {describe(schema)}")
+        with self._lock:
+            there = self._store.registry.streams().get(stream)
+            if there is None:
+                self._change([RegistryChange("stream", stream, text=schema.to_json())], now)
+            elif there.to_json() != schema.to_json():
+                raise ConfigError(refusal_of(self._store.registry, stream, schema))
+
+    def register(self, subscriber: str, now: int) -> bool:
+        """Registers a subscriber; False where it is registered already."""
+        checked_name("subscriber", subscriber)
+        with self._lock:
+            if self._store.registry.has_subscriber(subscriber):
+                return False
+            is_new = not self._was_lost(subscriber)
+            if is_new:
+                # First, so that a queue of an earlier one of this name is never taken up again.
+                self._store.cursors.write({subscriber: Cursor(self._next_sequence())})
+            self._change([RegistryChange("subscriber", subscriber=subscriber)], now)
+            return is_new
+
+    def forget(self, subscriber: str, now: int) -> bool:
+        """Ends a subscriber with its subscriptions; False where it is not registered."""
+        checked_name("subscriber", subscriber)
+        with self._lock:
+            if not self._store.registry.has_subscriber(subscriber):
+                return False
+            self._change([RegistryChange("forget", subscriber=subscriber)], now)
+            self._counts.pop(subscriber, None)
+            return True
+
+    def subscribe(self, wanted: Subscription, now: int) -> Subscribed:
+        """Adds a subscription, or replaces the one of its id; one that is there stays as it is.
+
+        Raises:
+            ConfigError: the stream or the subscriber is unknown, or the id is no name.
+            FilterError: the filter cannot be accepted; nothing changed.
+        """
+        checked_name("subscription id", wanted.id)
+        refuse_validity(wanted.valid_for)
+        read = Filter(wanted.filter, self.schema(wanted.stream))
+        with self._lock:
+            self.check_registered(wanted.subscriber)
+            there = self._store.registry.subscription(wanted.subscriber, wanted.id)
+            if there is not None and (there.stream, there.filter) == (wanted.stream, wanted.filter):
+                return Subscribed(read, "unchanged")
+            self.make_room(wanted.subscriber, 1 if there is None else 0)
+            accepted = self.change(changes_of([_subscribe(wanted)]), now)
+        return Subscribed(read, "created" if there is None else "changed", accepted.acts_from)
+
+    def subscribe_all(
+        self, subscriber: str, wanted: Iterable[Subscription], now: int
+    ) -> list[tuple[str, FilterError]]:
+        """Adds or replaces many subscriptions in one step, but for those with a bad filter.
+
+        Returns:
+            The ids of the bad ones, each with its error.
+        """
+        given = list(wanted)
+        for one in given:
+            checked_name("subscription id", one.id)
+            refuse_validity(one.valid_for)
+        bad = self._bad_filters(given)
+        with self._lock:
+            self.check_registered(subscriber)
+            there = self.standing(subscriber, [one.id for one in given])
+            changes = [
+                _subscribe(one)
+                for row, one in enumerate(given)
+                if row not in bad and there.get(one.id) != (one.stream, one.filter)
+            ]
+            if changes:
+                self.make_room(subscriber, len({one.id for one in changes} - there.keys()))
+                self._change(changes, now)
+        return [(given[row].id, error) for row, error in sorted(bad.items())]
+
+    def standing(
+        self, subscriber: str, ids: Sequence[str] | None = None
+    ) -> dict[str, tuple[str, str]]:
+        """The streams and filters of a subscriber's subscriptions, all or some, by id."""
+        if ids is not None:
+            return self._store.registry.among(subscriber, ids)
+        found: dict[str, tuple[str, str]] = {}
+        after = ""
+        while page := self._store.registry.subscriptions(subscriber, after, _PAGE):
+            found |= {one.id: (one.stream, one.filter) for one in page}
+            after = page[-1].id
+        return found
+
+    def make_room(self, subscriber: str, more: int) -> None:
+        """Counts subscriptions that are about to be added, or fewer where they end.
+
+        Raises:
+            ConfigError: the subscriber would have too many.
+        """
+        if subscriber not in self._counts:
+            self._counts[subscriber] = self._store.registry.count(subscriber)
+        count = self._counts[subscriber] + more
+        if more > 0 and count > self._most:
+            raise ConfigError(
+                f"subscriber {subscriber} would have {count} subscriptions; the limit"
+                f" limits.subscriptions_max is {self._most}"
+            )
+        self._counts[subscriber] = count
+
+    def _bad_filters(self, given: Sequence[Subscription]) -> dict[int, FilterError]:
+        """The rows of filters that cannot be accepted; those of a stream are read as a column."""
+        rows: dict[str, list[int]] = {}
+        for row, one in enumerate(given):
+            rows.setdefault(one.stream, []).append(row)
+        return {
+            own[number]: error
+            for stream, own in rows.items()
+            for number, error in read_filters(
+                [given[row].filter for row in own], self.schema(stream)
+            ).rejected
+        }
+
+    def unsubscribe(self, subscriber: str, id: str, now: int) -> bool:
+        """Ends a subscription; what it queued stays. False where it is not there."""
+        checked_name("subscription id", id)
+        with self._lock:
+            there = self._store.registry.subscription(subscriber, id)
+            if there is None:
+                return False
+            self.make_room(subscriber, -1)
+            self._change([RegistryChange("unsubscribe", there.stream, subscriber, id)], now)
+            return True
+
+    def _was_lost(self, subscriber: str) -> bool:
+        """Whether a subscriber that the registry does not have is there by the changes.
+
+        Then the registry is damaged, and what its cursor says still holds. Who was forgotten has no
+        cursor, as a rule: so the changes are seldom read.
+        """
+        if self._store.cursors.read(subscriber) is None:
+            return False
+        log = self._store.log
+        return replay(log, log.changes_end()).has_subscriber(subscriber)
+
+    def _next_sequence(self) -> int:
+        """The sequence that the next publication gets, or an earlier one.
+
+        In a log of several partitions a later publication may be matched before those that wait.
+        """
+        progress, ends = self._store.batches.progress(), self._store.log.ends()
+        waiting = ends.since(progress.position) if len(ends) == 1 else 0
+        return progress.sequence + waiting
+
+    def check_registered(self, subscriber: str) -> None:
+        """Refuses a subscriber that is not registered.
+
+        Raises:
+            ConfigError: it is not.
+        """
+        if not self._store.registry.has_subscriber(subscriber):
+            raise ConfigError(f"subscriber {subscriber} is not registered")
+
+    def change(self, changes: pa.RecordBatch, now: int) -> Accepted:
+        """Writes changes to the log, between the ends of `changing`."""
+        try:
+            return self._store.log.change(changes, now)
+        except BaseException:
+            self._counts.clear()  # they counted on it
+            raise
+
+    def _change(self, changes: Sequence[RegistryChange], now: int) -> None:
+        self.change(changes_of(changes), now)
+
+
+def _subscribe(wanted: Subscription) -> RegistryChange:
+    return RegistryChange("subscribe", wanted.stream, wanted.subscriber, wanted.id, wanted.filter)
+
+
+def new_id() -> str:
+    """An id for a subscription that was made without one."""
+    return secrets.token_hex(8)
+
+
+def checked_name(what: str, name: object) -> None:
+    """Refuses what is no name of a stream, a subscriber or a subscription.
+
+    Raises:
+        ConfigError: it is no string, empty, too long, or has characters that are none.
+    """
+    if not isinstance(name, str) or not 0 < len(name) <= NAME_CHARACTERS_MAX or not is_text(name):
+        most = NAME_CHARACTERS_MAX
+        raise ConfigError(f"a {what} is a string of 1 to {most} characters, not {describe(name)}")
+
+
+def refuse_validity(valid_for: timedelta | None) -> None:
+    """Refuses a validity, which is not kept yet.
+
+    Raises:
+        ConfigError: there is one.
+    """
+    if valid_for is not None:
+        raise ConfigError("valid_for is not supported yet; leave it out")

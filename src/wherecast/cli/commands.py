@@ -1,0 +1,209 @@
+"""The commands and their options."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from wherecast.cli import screen
+from wherecast.cli.client_commands import clients
+
+app = typer.Typer(
+    help="Content-based publish/subscribe: filters are WHERE clauses.",
+    epilog="Start with: wherecast demo",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+)
+
+index = typer.Typer(help="What can be done with the file of an index.", no_args_is_help=True)
+app.add_typer(index, name="index")
+app.add_typer(clients)
+store = typer.Typer(help="What can be done with the directory of a store.", no_args_is_help=True)
+app.add_typer(store, name="store")
+
+_SCHEMA_HELP = "A schema file, .toml or .attributes."
+_JSON_HELP = "Print machine-readable output."
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from wherecast import __version__
+
+        print(f"wherecast {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Show the version.", callback=_show_version, is_eager=True),
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show where an error happened.")] = False,
+) -> None:
+    """Content-based publish/subscribe: filters are WHERE clauses."""
+
+
+@app.command(epilog="Example: wherecast demo")
+def demo(
+    directory: Annotated[
+        Path | None, typer.Option(help="Where its files go; a temporary directory if not given.")
+    ] = None,
+    master: Annotated[str, typer.Option(help="The Spark master.")] = screen.MASTER,
+) -> None:
+    """Run the main job end to end on local Spark, and show what arrived and why."""
+    from wherecast.cli.demo.demo_command import run_demo
+
+    run_demo(directory, master)
+
+
+@app.command(
+    epilog="Example: wherecast match --filters alerts.csv --publications readings.jsonl"
+    " --output matches.parquet"
+)
+def match(  # noqa: PLR0913  # its options
+    filters: Annotated[Path, typer.Option(help="Filters: the columns id and filter.")],
+    publications: Annotated[Path, typer.Option(help="Publications: a row each.")],
+    output: Annotated[Path, typer.Option(help="The matches: the publication and filter_id.")],
+    schema: Annotated[Path | None, typer.Option(help=_SCHEMA_HELP)] = None,
+    runner: Annotated[
+        Literal["spark", "inline"], typer.Option(help="Who matches: Spark, or this process.")
+    ] = "spark",
+    master: Annotated[str, typer.Option(help="The Spark master.")] = screen.MASTER,
+    skip_bad_filters: Annotated[
+        bool, typer.Option("--skip-bad-filters", help="Leave out filters that cannot be used.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help=_JSON_HELP)] = False,
+) -> None:
+    """Match a file of publications against a file of filters.
+
+    All files are .jsonl, .parquet or .csv, by suffix. Without a schema, types are those of the
+    columns or, in text files, inferred.
+    """
+    from wherecast.cli.match import MatchOptions, run_match
+
+    run_match(
+        MatchOptions(filters, publications, output, schema, runner, master, skip_bad_filters, json)
+    )
+
+
+@app.command(
+    epilog="Example: wherecast explain \"no2 > 40 AND city = 'Split'\""
+    """ '{"no2": 45, "city": "Zagreb"}'"""
+)
+def explain(
+    filter: Annotated[str, typer.Argument(metavar="FILTER", help="A WHERE clause.")],
+    publication: Annotated[
+        str, typer.Argument(metavar="PUBLICATION_JSON", help="The attributes, as a JSON object.")
+    ],
+    schema: Annotated[
+        Path | None,
+        typer.Option(help=f"{_SCHEMA_HELP} Without one, numbers are float and the rest string."),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help=_JSON_HELP)] = False,
+) -> None:
+    """Show why a publication matches a filter or not, predicate by predicate."""
+    from wherecast.cli.explain_filter import run_explain
+
+    run_explain(filter, publication, schema, json)
+
+
+@index.command(epilog="Example: wherecast index check filters.index")
+def check(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="What index.save wrote.")],
+    json: Annotated[bool, typer.Option("--json", help=_JSON_HELP)] = False,
+) -> None:
+    """Verify that a file is, byte by byte, what was written.
+
+    The exit code is 1 where an array is damaged.
+    """
+    from wherecast.cli.index_commands import run_check
+
+    if not run_check(file, json):
+        raise typer.Exit(1)
+
+
+_DIRECTORY = typer.Argument(metavar="DIR", help="The directory of a store.")
+
+
+@store.command("check", epilog="Example: wherecast store check data")
+def check_store(
+    directory: Annotated[Path, _DIRECTORY],
+    json: Annotated[bool, typer.Option("--json", help=_JSON_HELP)] = False,
+) -> None:
+    """Verify everything that a store holds; it may be in use.
+
+    The exit code is 1 where something is damaged.
+    """
+    from wherecast.cli.store_commands import run_check
+
+    if not run_check(directory, json):
+        raise typer.Exit(1)
+
+
+@store.command("backup", epilog="Example: wherecast store backup data /backups/monday")
+def back_up_store(
+    directory: Annotated[Path, _DIRECTORY],
+    target: Annotated[
+        Path, typer.Argument(metavar="TARGET", help="A directory that is empty or not there.")
+    ],
+    json: Annotated[bool, typer.Option("--json", help=_JSON_HELP)] = False,
+) -> None:
+    """Copy a store, consistently, while it is in use.
+
+    The copy is a store: serve it, or check it.
+    """
+    from wherecast.cli.store_commands import run_backup
+
+    run_backup(directory, target, json)
+
+
+@app.command(epilog="Example: wherecast serve --schema air.toml")
+def serve(  # noqa: PLR0913  # its options
+    config: Annotated[
+        Path | None, typer.Option(help="A TOML file; wherecast.toml where there is one.")
+    ] = None,
+    schema: Annotated[
+        str | None, typer.Option(help=f"{_SCHEMA_HELP} Of the stream default; else it is open.")
+    ] = None,
+    runner: Annotated[
+        str | None, typer.Option(help="Who matches: spark, or inline: the server itself.")
+    ] = None,
+    host: Annotated[str | None, typer.Option(help="An address of the loopback.")] = None,
+    port: Annotated[int | None, typer.Option(help="Where it listens; 0 is any.")] = None,
+    data: Annotated[str | None, typer.Option(help="The directory of its store.")] = None,
+    log_format: Annotated[str | None, typer.Option(help="Of its log: text or json.")] = None,
+) -> None:
+    """Serve publishers and subscribers over HTTP and WebSocket.
+
+    Every option is also a setting of wherecast.toml and of the environment, such as
+    WHERECAST__SERVER__PORT.
+    """
+    from wherecast.cli.serve import ServeOptions, run_serve
+
+    given = {"schema": schema, "runner": runner, "host": host, "port": port}
+    given |= {"data": data, "log_format": log_format}
+    code = run_serve(ServeOptions(config, given))
+    if code:
+        raise typer.Exit(code)
+
+
+@app.command(epilog="Example: wherecast bench language --size 100000")
+def bench(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The experiment.")],
+    size: Annotated[int | None, typer.Option(help="How much work; its own if not given.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="The seed of its workloads; drawn if not given.")
+    ] = None,
+    directory: Annotated[Path, typer.Option(help="Where its results go.")] = Path("bench-results"),
+    only: Annotated[
+        str | None, typer.Option(metavar="WORKLOAD", help="Measure one workload only.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help=_JSON_HELP)] = False,
+) -> None:
+    """Run an experiment: a table on screen, JSON lines and a picture in a directory."""
+    from wherecast.bench import Options, run
+
+    run(name, Options(size, seed, directory, json, only))

@@ -1,1 +1,0 @@
-"""What applications hold: a broker in their own process, its publishers and subscribers."""

@@ -1,1 +1,0 @@
-"""Between clients and a store: publications in, notifications out."""

@@ -1,0 +1,1 @@
+"""Columns of filters, read without a loop over the filters."""

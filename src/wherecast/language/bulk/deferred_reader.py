@@ -1,0 +1,138 @@
+"""Reading filters that come one by one: each is checked when it comes, and read with others later.
+
+A filter of a shape that is known needs no parsing to be accepted, if its constants are of the plain
+kinds that no attribute of their type refuses. Any other is read in full, which also tells what is
+wrong with it. The constants that the check found are those that the reading uses.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import repeat
+from typing import Any, Literal
+
+import numpy as np
+
+from wherecast.language.bulk.filter_shapes import FilterShape, Shapes
+from wherecast.language.bulk.literals import Cut, constants_of, cut_one
+from wherecast.language.bulk.read_column import read_alone, read_cut
+from wherecast.language.bulk.shape_columns import slots_of
+from wherecast.language.filter import read_expression
+from wherecast.language.meaning.expression import Between, Comparison, Member, Predicate
+from wherecast.language.meaning.normal_form import normalise
+from wherecast.language.table.predicate_table import PredicateTable
+from wherecast.language.table.table_builder import TableBuilder
+from wherecast.model import DEFAULT_LIMITS, FilterError, Limits, Schema, parse_time
+
+_Plain = Literal["number", "string", "time"]
+_PLAIN: dict[str, _Plain] = {
+    "int": "number", "float": "number", "decimal": "number", "string": "string",
+    "timestamp": "time",
+}  # fmt: skip
+_DECIMAL_LENGTH_MAX = 18  # characters; with no exponent it is far from every limit
+_CHECKS_MAX = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptedFilter:
+    """A filter that is accepted.
+
+    Attributes:
+        text: as it was given.
+        key: of its shape; None where it must be read alone.
+        constants: as they stand in the text.
+    """
+
+    text: str
+    key: str | None
+    constants: tuple[str, ...] = ()
+
+
+class Reader:
+    """Reads the filters of a schema, and keeps the shapes that it met. For one thread at a time."""
+
+    def __init__(self, schema: Schema, limits: Limits = DEFAULT_LIMITS) -> None:
+        self._shapes = Shapes(schema, limits)
+        self._checks: dict[str, tuple[_Plain, ...] | None] = {}
+
+    def check(self, text: Any) -> AcceptedFilter:
+        """A filter that is accepted.
+
+        Raises:
+            FilterError: it cannot be.
+        """
+        found = cut_one(text, self._shapes.limits) if isinstance(text, str) else None
+        if found is not None and self._is_fine(*found):
+            return AcceptedFilter(text, *found)
+        if text is None:
+            raise FilterError("the filter is null")
+        limits = self._shapes.limits
+        normalise(read_expression(text, self._shapes.schema, limits), limits)
+        if found is None:
+            return AcceptedFilter(text, None)
+        self._remember(found[0])
+        return AcceptedFilter(text, *found)
+
+    def _is_fine(self, key: str, constants: tuple[str, ...]) -> bool:
+        """Whether a filter of a known shape is accepted for certain."""
+        wanted = self._checks.get(key)
+        if wanted is None:
+            return False
+        most = self._shapes.limits.literal_bytes_max
+        return all(map(_fits, wanted, constants, repeat(most)))
+
+    def _remember(self, key: str) -> None:
+        """Notes what the constants of a shape must be for a filter of it to be accepted."""
+        if len(self._checks) >= _CHECKS_MAX:
+            self._checks = {}
+        shape = self._shapes.of(key)
+        self._checks[key] = None if shape is None else _kinds(shape)
+
+    def read_checked(self, filters: Sequence[AcceptedFilter]) -> PredicateTable:
+        """The table of filters that were checked."""
+        schema, limits = self._shapes.schema, self._shapes.limits
+        builder = TableBuilder(schema, len(filters))
+        known: dict[str, int] = {}
+        shapes = [-1 if f.key is None else known.setdefault(f.key, len(known)) for f in filters]
+        counts = [len(f.constants) for f in filters]
+        starts = np.cumsum([0, *counts])[:-1]
+        literals = constants_of([c for f in filters for c in f.constants], builder.string)
+        cut = Cut(np.array(shapes, np.int64), list(known), starts, literals)
+        for row in read_cut(cut, self._shapes, builder).tolist():
+            read_alone(row, filters[row].text, schema, limits, builder)
+        return builder.finish(len(known))
+
+
+def _kinds(shape: FilterShape) -> tuple[_Plain, ...] | None:
+    """What each constant of a shape must be; None where that does not tell."""
+    found: dict[int, _Plain] = {}
+    for leaves in shape.conjunctions:
+        for leaf in leaves:
+            for slot in slots_of(leaf):
+                kind = _kind(leaf)
+                if kind is None or found.setdefault(slot.number, kind) != kind or slot.date:
+                    return None
+    return tuple(found[number] for number in range(len(found)))
+
+
+def _kind(leaf: Predicate) -> _Plain | None:
+    """What the constants of a predicate must be, where their type is all that it asks."""
+    if isinstance(leaf, Comparison | Between | Member):
+        return _PLAIN.get(leaf.attribute.kind)
+    return None
+
+
+def _fits(kind: _Plain, constant: str, bytes_max: int) -> bool:
+    """Whether a constant is a plain one of its kind."""
+    if kind == "number":
+        return len(constant) <= _DECIMAL_LENGTH_MAX and "e" not in constant.lower()
+    if "\\" in constant or 4 * len(constant) > bytes_max:
+        return False
+    return kind == "string" or _is_time(constant[1:-1])
+
+
+def _is_time(text: str) -> bool:
+    try:
+        parse_time(text)
+    except ValueError:
+        return False
+    return True

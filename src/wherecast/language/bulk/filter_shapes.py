@@ -1,0 +1,189 @@
+"""Shapes: a text parsed once, for all filters that differ from it only in their constants.
+
+The text is bound with a slot for each constant and brought into conjunctions; then, for a column
+of filters of that shape, each attribute's constraint is computed on columns of constants. A row
+whose constants change the form of the result (bounds that exclude each other, a value listed
+twice, a LIKE without wildcards, a constant that is refused) is *irregular*: it is left to the
+reading of single filters. So both ways give the same table.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from wherecast.language.bulk.literals import Literals, example_of, positions
+from wherecast.language.bulk.shape_columns import ShapeColumns, Slot, Unfit, slots_of
+from wherecast.language.bulk.shape_constraints import constraint_rows
+from wherecast.language.meaning.constants import Word, read_constant
+from wherecast.language.meaning.constraint import Conflict, constrain
+from wherecast.language.meaning.expression import (
+    Compared,
+    Constant,
+    Distance,
+    Predicate,
+    Truth,
+)
+from wherecast.language.meaning.normal_form import by_attribute, conjunctions_of
+from wherecast.language.table.predicate_table import Kind
+from wherecast.language.table.table_builder import PredicateColumn, TableBuilder
+from wherecast.language.text.where import read_where
+from wherecast.language.text.write import write
+from wherecast.model import Attribute, FilterError, Limits, Schema, Type
+
+Ints = npt.NDArray[np.int64]
+_SHAPES_MAX = 10_000  # kept at a time
+
+
+_FITTING: dict[Type, tuple[str, ...]] = {
+    "int": ("number",),
+    "float": ("number",),
+    "string": ("string",),
+    "timestamp": ("string", "time", "date"),
+    "bool": (),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FilterShape:
+    """The conjunctions of a shape, with slots in the place of constants."""
+
+    conjunctions: tuple[tuple[Predicate, ...], ...]
+
+
+class Shapes:
+    """The shapes of a schema, each compiled once, by the keys that `cut` gives."""
+
+    def __init__(self, schema: Schema, limits: Limits) -> None:
+        self.schema = schema
+        self.limits = limits
+        self._known: dict[str, FilterShape | None] = {}
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._known
+
+    def of(self, key: str) -> FilterShape | None:
+        """The shape of a key, or None where its filters must be read one by one."""
+        if key not in self._known:
+            if len(self._known) >= _SHAPES_MAX:
+                self._known = {}
+            example = example_of(key)
+            self._known[key] = (
+                None if example is None else compile_shape(example, self.schema, self.limits)
+            )
+        return self._known[key]
+
+
+def compile_shape(text: str, schema: Schema, limits: Limits) -> FilterShape | None:
+    """The shape of a text, or None where its filters must be read one by one."""
+    found = positions(text)
+    places = {position: number for number, position in enumerate(found)}
+    used: set[int] = set()
+
+    def constant(attribute: Attribute, word: Word) -> Constant:
+        if word.kind in ("bool", "null"):
+            return read_constant(attribute, word)
+        if word.position not in places or word.kind not in _FITTING[attribute.type]:
+            raise Unfit
+        if word.kind == "number" and word.text != found[word.position]:  # as in 1e
+            raise Unfit
+        used.add(places[word.position])
+        is_date = word.kind == "date" or (word.kind == "string" and attribute.clock == "day")
+        return Slot(places[word.position], word.negative, is_date)  # type: ignore[return-value]
+
+    try:
+        expression = read_where(text, schema, limits, constant)
+        conjunctions = conjunctions_of(expression, limits)
+    except (FilterError, Unfit):
+        return None
+    if used != set(places.values()):  # a constant that the shape cannot leave open, as in ESCAPE
+        return None
+    if any(
+        isinstance(leaf, Truth) and not leaf.value for leaves in conjunctions for leaf in leaves
+    ):
+        return None
+    return FilterShape(tuple(conjunctions))
+
+
+def read_shape(
+    shape: FilterShape,
+    rows: Ints,
+    starts: Ints,
+    literals: Literals,
+    builder: TableBuilder,
+    limits: Limits,
+) -> Ints:
+    """Adds the regular filters of a shape to the table; returns the rows that are irregular.
+
+    Shapes: `rows` and `starts` are int64 [filters]; `starts` is where the constants of each
+    filter begin in `literals`.
+    """
+    made = columns_of_shape(shape, starts, literals, builder, limits)
+    if made is None:
+        return rows
+    regular, parts = made
+    if regular.all():
+        builder.add_columns(rows, parts)
+        return rows[:0]
+    kept = np.flatnonzero(regular)
+    if not len(kept):
+        return rows
+    builder.add_columns(rows[kept], [[taken(part, kept) for part in leaves] for leaves in parts])
+    return rows[~regular]
+
+
+def columns_of_shape(
+    shape: FilterShape, starts: Ints, literals: Literals, builder: TableBuilder, limits: Limits
+) -> tuple[npt.NDArray[np.bool_], list[list[PredicateColumn]]] | None:
+    """Which filters of a shape are regular, and the predicate rows of each conjunction.
+
+    None where the shape must be read one by one.
+    """
+    columns = ShapeColumns(starts, literals, builder, limits)
+    try:
+        parts = [_conjunction(leaves, columns, builder) for leaves in shape.conjunctions]
+    except Unfit:
+        return None
+    return columns.regular, parts
+
+
+def taken(rows: PredicateColumn, kept: Ints) -> PredicateColumn:
+    """Predicate rows of some of the filters; what is the same for all stays so."""
+    return replace(
+        rows,
+        lows=rows.lows if isinstance(rows.lows, int) else rows.lows[kept],
+        highs=rows.highs if isinstance(rows.highs, int) else rows.highs[kept],
+        keys=rows.keys if rows.keys is None or len(rows.keys) == 1 else rows.keys[kept],
+        distance=rows.distance and (rows.distance[0], rows.distance[1][kept]),
+    )
+
+
+def _conjunction(
+    leaves: Sequence[Predicate], columns: ShapeColumns, builder: TableBuilder
+) -> list[PredicateColumn]:
+    """The predicate rows of one conjunction of a shape."""
+    found: list[PredicateColumn] = []
+    for attribute, on in by_attribute(leaves).items():
+        if any(slots_of(leaf) for leaf in on):
+            found += constraint_rows(attribute, on, columns)
+        else:
+            try:
+                found += builder.rows_of_constraint(constrain(attribute, on))
+            except Conflict:
+                raise Unfit from None
+    distances = [leaf for leaf in leaves if isinstance(leaf, Distance)]
+    if len(distances) > 1:
+        raise Unfit
+    compared = sorted({leaf for leaf in leaves if isinstance(leaf, Compared)}, key=write)
+    found += [builder.row_of_residual(leaf) for leaf in compared]
+    for leaf in distances:
+        given = [columns.floats(value) for value in (*leaf.point, leaf.metres)]
+        columns.require((np.abs(given[0]) <= 90.0) & (np.abs(given[1]) <= 180.0))
+        found.append(
+            PredicateColumn(Kind.DISTANCE, leaf.latitude, distance=(leaf, np.stack(given, axis=1)))
+        )
+    return found

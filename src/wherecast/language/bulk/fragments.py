@@ -1,0 +1,122 @@
+"""Fragments: filters of rare shapes, read predicate by predicate.
+
+Where filters choose freely among many attributes, hardly two have one shape. But a filter that
+only joins predicates by AND is made of fragments, and there are few of those: each is compiled
+once, and the constants of all filters that have it are read as columns. A filter with two
+fragments on one attribute, or with a fragment that is more than one conjunction, is left to the
+reading of single filters, as is one whose constants are irregular.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from wherecast.language.bulk.conjuncts import Pieces, split
+from wherecast.language.bulk.filter_shapes import columns_of_shape, compile_shape, taken
+from wherecast.language.bulk.literals import Cut, example_of
+from wherecast.language.bulk.tokens import TokenKeys, distinct
+from wherecast.language.table.distinct_numbers import DistinctNumbers, Ints
+from wherecast.language.table.table_builder import PredicateColumn, TableBuilder
+from wherecast.model import Limits, Schema
+
+_BLOCK_ROWS = 65_536  # that are split at once
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Uses:
+    """Which filters have each fragment.
+
+    Attributes:
+        numbers: int64, for each use the number of its fragment.
+        rows: int64, its filter.
+        starts: int64, where its constants start.
+        keys: the fragments, as texts.
+    """
+
+    numbers: Ints
+    rows: Ints
+    starts: Ints
+    keys: list[str]
+
+
+def read_fragments(
+    rows: Ints, parts: Cut, schema: Schema, limits: Limits, builder: TableBuilder
+) -> Ints:
+    """Adds the filters that are regular fragments joined by AND; returns the other rows."""
+    uses = _uses(rows, parts, limits)
+    regular = np.zeros(len(parts.shapes), bool)
+    regular[uses.rows] = True
+    balanced = np.array([key.count("(") == key.count(")") for key in uses.keys], bool)
+    regular[uses.rows[~balanced[uses.numbers]]] = False
+    found: list[tuple[Ints, npt.NDArray[np.bool_], list[PredicateColumn]]] = []
+    order = np.argsort(uses.numbers, kind="stable")
+    ends = np.searchsorted(uses.numbers[order], np.arange(len(uses.keys) + 1))
+    for number, key in enumerate(uses.keys):
+        mine = order[ends[number] : ends[number + 1]]
+        mine = mine[regular[uses.rows[mine]]]
+        if not len(mine):
+            continue
+        owners = uses.rows[mine]
+        made = _rows_of(key, uses.starts[mine], parts, schema, limits, builder)
+        if made is None:
+            regular[owners] = False
+        else:
+            regular[owners[~made[0]]] = False
+            found.append((owners, *made))
+    _refuse_repeated(found, regular)
+    for mine, _, columns in found:
+        kept = np.flatnonzero(regular[mine])
+        if len(kept):
+            builder.add_columns(mine[kept], [[taken(part, kept) for part in columns]])
+    return rows[~regular[rows]]
+
+
+def _uses(rows: Ints, parts: Cut, limits: Limits) -> _Uses:
+    """The fragments of all rows that are made of some."""
+    pieces, fragments = Pieces(TokenKeys.of(parts.keys)), DistinctNumbers()
+    numbers, owners, starts = [], [], []
+    for start in range(0, len(rows), _BLOCK_ROWS):
+        block = split(rows[start : start + _BLOCK_ROWS], parts, pieces, limits.predicates_max)
+        coded, keys = distinct(block.tokens, block.offsets, pieces.parts.things)
+        known = [fragments.number(key) for key in keys]
+        numbers.append(np.array(known, np.int64)[coded])
+        owners.append(block.rows)
+        starts.append(block.starts)
+    return _Uses(
+        np.concatenate(numbers),
+        np.concatenate(owners),
+        np.concatenate(starts),
+        fragments.things,
+    )
+
+
+def _rows_of(
+    key: str, starts: Ints, parts: Cut, schema: Schema, limits: Limits, builder: TableBuilder
+) -> tuple[npt.NDArray[np.bool_], list[PredicateColumn]] | None:
+    """Which uses of a fragment are regular, and its predicate rows; None where it does not fit."""
+    example = example_of(key)
+    shape = None if example is None else compile_shape(example, schema, limits)
+    if shape is None or len(shape.conjunctions) != 1:
+        return None
+    made = columns_of_shape(shape, starts, parts.literals, builder, limits)
+    return None if made is None else (made[0], made[1][0])
+
+
+def _refuse_repeated(
+    found: Sequence[tuple[Ints, npt.NDArray[np.bool_], list[PredicateColumn]]],
+    regular: npt.NDArray[np.bool_],
+) -> None:
+    """Marks the filters of which two fragments speak of one attribute as irregular."""
+    attributes = DistinctNumbers()
+    uses = [
+        (rows, attributes.number(attribute))
+        for rows, _, columns in found
+        for attribute in {part.attribute for part in columns}
+    ]
+    if uses:
+        width = len(attributes.things)
+        pairs = np.concatenate([rows * width + number for rows, number in uses])
+        distinct, counts = np.unique(pairs, return_counts=True)
+        regular[distinct[counts > 1] // width] = False

@@ -1,0 +1,94 @@
+"""Why a filter matched a publication or did not: a verdict per predicate and one sentence."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from wherecast.language.meaning.evaluate import Row, evaluate, seen
+from wherecast.language.meaning.expression import Distance, Expression, attributes_of, predicates
+from wherecast.language.meaning.geo import haversine_metres
+from wherecast.language.text.write import literal, write
+
+_MARKS = {True: "true", False: "false", None: "unknown"}
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One predicate, its verdict, and the values it saw (None for a missing attribute)."""
+
+    predicate: str
+    verdict: bool | None
+    seen: dict[str, Any]
+
+    @property
+    def mark(self) -> str:
+        """The verdict as a word: true, false or unknown."""
+        return _MARKS[self.verdict]
+
+    @property
+    def shown(self) -> str:
+        """The values seen, for people."""
+        return ", ".join(
+            f"{name} is missing" if value is None else f"{name} = {value}"
+            for name, value in self.seen.items()
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Whether a filter matched, a reason per predicate, and the sentence that sums them up."""
+
+    matched: bool
+    reasons: tuple[Reason, ...]
+    sentence: str
+
+    def __bool__(self) -> bool:
+        return self.matched
+
+    def __str__(self) -> str:
+        width = max((len(reason.predicate) for reason in self.reasons), default=0)
+        lines = [
+            f"{reason.mark:<8} {reason.predicate:<{width}}   {reason.shown}".rstrip()
+            for reason in self.reasons
+        ]
+        return "\n".join([*lines, self.sentence])
+
+
+def explain(expression: Expression, row: Row) -> Explanation:
+    """The explanation of an expression's verdict on a canonical row."""
+    verdict = evaluate(expression, row)
+    reasons = tuple(
+        Reason(write(leaf), evaluate(leaf, row), _seen(leaf, row))
+        for leaf in predicates(expression)
+    )
+    return Explanation(verdict is True, reasons, _sentence(verdict, reasons))
+
+
+def _seen(leaf: Any, row: Row) -> dict[str, Any]:
+    """What a predicate looked at, as a filter would write it."""
+    found: dict[str, Any] = {}
+    for attribute in attributes_of(leaf):
+        value = row.get(attribute.name)
+        found[attribute.name] = None if value is None else literal(attribute, value)
+    if isinstance(leaf, Distance):
+        latitude, longitude = seen(leaf.latitude, row), seen(leaf.longitude, row)
+        if latitude is not None and longitude is not None:
+            metres = haversine_metres(latitude, longitude, leaf.point)
+            found["distance"] = f"{metres:.1f} m"
+    return found
+
+
+def _sentence(verdict: bool | None, reasons: tuple[Reason, ...]) -> str:
+    if verdict:
+        return "It matches."
+    blame = [reason for reason in reasons if reason.verdict is not True]
+    told = next((r for r in blame if r.verdict is (False if verdict is False else None)), None)
+    told = told or (blame[0] if blame else None)
+    if told is None:  # every predicate holds, so a NOT around one of them turned the verdict
+        return "It does not match: what holds is excluded by a NOT."
+    why = f"{told.predicate} is {told.mark}"
+    others = len(blame) - 1
+    more = "" if not others else f", and {others} more {'is' if others == 1 else 'are'} not true"
+    seen = f" ({told.shown})" if told.shown else ""
+    if verdict is None:
+        return f"It does not match, since it is unknown whether it holds: {why}{seen}{more}."
+    return f"It does not match: {why}{seen}{more}."

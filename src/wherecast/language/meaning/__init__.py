@@ -1,0 +1,1 @@
+"""What a filter means: expressions, constants, constraints, normal forms, covering."""

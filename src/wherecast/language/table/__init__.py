@@ -1,0 +1,1 @@
+"""The predicate table: filters as arrays, the form that every index is built from."""

@@ -1,0 +1,287 @@
+"""Builds a predicate table from columns of predicates and from single normal forms.
+
+Numbers given out while building (of attributes, strings, patterns, residuals) are in the order of
+appearance; `finish` renumbers them in the order of their meaning, and sorts the rows.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from wherecast.arrays.vectors import array_of, texts_of, values_of
+from wherecast.language.meaning.constraint import Constraint
+from wherecast.language.meaning.expression import (
+    Compared,
+    Distance,
+    Pattern,
+    Predicate,
+    attributes_of,
+)
+from wherecast.language.meaning.keys import RANGES
+from wherecast.language.meaning.normal_form import Conjunction, NormalForm
+from wherecast.language.table.distinct_numbers import DistinctNumbers, Ints, ranks_of
+from wherecast.language.table.predicate_table import OPERATORS, Distances, Kind, PredicateTable
+from wherecast.language.text.write import write
+from wherecast.model import Attribute, FilterError, Schema
+
+
+def attribute_place(schema: Schema, attribute: Attribute) -> tuple[int, str, str]:
+    """What the attributes of a table are ordered by."""
+    place = schema.positions.get(attribute.name, len(schema))
+    return place, attribute.name, attribute.type
+
+
+def pattern_key(leaf: Predicate) -> tuple[Any, ...]:
+    """What tells the patterns of a table apart and orders them."""
+    name = attributes_of(leaf)[0].name
+    if isinstance(leaf, Pattern):
+        return name, leaf.kind, leaf.text, leaf.escape, leaf.negated, leaf.fold
+    return name, "", write(leaf)
+
+
+def residual_key(leaf: Compared) -> str:
+    """What tells the residuals of a table apart and orders them."""
+    return write(leaf)
+
+
+@dataclass(slots=True)
+class PredicateColumn:
+    """Predicate rows of one kind on one attribute, a row per filter.
+
+    Attributes:
+        kind, attribute: the same for all rows.
+        lows, highs: int64 [filters], or for sets ignored.
+        keys: int64 [filters, size] for SET and NOT_SET, distinct within a row.
+        distance: float64 [filters, 3], the point and the metres, for DISTANCE.
+    """
+
+    kind: Kind
+    attribute: Attribute
+    lows: Ints | int = 0
+    highs: Ints | int = 0
+    keys: Ints | None = None
+    distance: tuple[Distance, npt.NDArray[np.float64]] | None = None
+
+
+class TableBuilder:
+    """Collects predicates; `finish` makes the table."""
+
+    def __init__(self, schema: Schema, filters: int) -> None:
+        self._schema = schema
+        self._counts = np.zeros(filters, np.int64)
+        self._attributes = DistinctNumbers()
+        self._strings = DistinctNumbers()
+        self._patterns = DistinctNumbers()
+        self._residuals = DistinctNumbers()
+        self._columns: list[tuple[Ints, Ints, Ints, Ints, Ints, Ints]] = []
+        self._single: list[tuple[int, int, int, int, int, int]] = []
+        self._sets: list[Ints] = []
+        self._set_count = 0
+        self._distances: list[npt.NDArray[np.float64]] = []
+        self._distance_count = 0
+        self._rejected: list[tuple[int, FilterError]] = []
+        self.string = self._strings.number
+
+    def string_at(self, number: int) -> str:
+        """The string of a number."""
+        return self._strings.things[number]  # type: ignore[no-any-return]
+
+    def pattern(self, leaf: Predicate) -> int:
+        """The number of a string predicate."""
+        return self._patterns.number(pattern_key(leaf), leaf)
+
+    def reject(self, row: int, error: FilterError) -> None:
+        """Notes a filter that cannot be accepted."""
+        self._rejected.append((row, error))
+
+    def add_normal(self, row: int, form: NormalForm) -> None:
+        """Adds one filter from its normal form."""
+        self._counts[row] = len(form.conjunctions)
+        for number, conjunction in enumerate(form.conjunctions):
+            for rows in self.rows_of(conjunction):
+                self._add_single(row, number, rows)
+
+    def add_columns(self, rows: Ints, conjunctions: Sequence[Sequence[PredicateColumn]]) -> None:
+        """Adds filters of one shape: for each conjunction its predicate rows as columns."""
+        self._counts[rows] = len(conjunctions)
+        for number, parts in enumerate(conjunctions):
+            for part in parts:
+                lows, highs = self._ends(part, len(rows))
+                constant = np.full(len(rows), number, np.int64)
+                attribute = np.full(len(rows), self._attributes.number(part.attribute), np.int64)
+                kind = np.full(len(rows), int(part.kind), np.int64)
+                self._columns.append((rows, constant, attribute, kind, lows, highs))
+
+    def rows_of(self, conjunction: Conjunction) -> list[PredicateColumn]:
+        """The predicate rows of one conjunction, each for a single filter."""
+        found: list[PredicateColumn] = []
+        for constraint in conjunction.constraints:
+            found += self.rows_of_constraint(constraint)
+        for leaf in conjunction.residual:
+            found.append(self.row_of_residual(leaf))
+        return found
+
+    def rows_of_constraint(self, constraint: Constraint) -> list[PredicateColumn]:
+        """The predicate rows of one constraint, each for a single filter."""
+        attribute = constraint.attribute
+        if constraint.presence == "missing":
+            return [PredicateColumn(Kind.MISSING, attribute)]
+        if constraint.values is not None:
+            return [PredicateColumn(Kind.SET, attribute, keys=self._keys(constraint.values))]
+        found: list[PredicateColumn] = []
+        if constraint.is_bounded and attribute.type == "string":
+            ends = [
+                -1 if end is None else self.string(end) for end in (constraint.low, constraint.high)
+            ]
+            found.append(PredicateColumn(Kind.TEXT_RANGE, attribute, ends[0], ends[1]))
+        elif constraint.is_bounded:
+            least, most = RANGES[attribute.type]
+            low: Any = least if constraint.low is None else constraint.low
+            high: Any = most if constraint.high is None else constraint.high
+            found.append(PredicateColumn(Kind.RANGE, attribute, low, high))
+        if constraint.excluded:
+            found.append(
+                PredicateColumn(Kind.NOT_SET, attribute, keys=self._keys(constraint.excluded))
+            )
+        found += [
+            PredicateColumn(Kind.PATTERN, attribute, self.pattern(leaf))
+            for leaf in constraint.patterns
+        ]
+        return found or [PredicateColumn(Kind.PRESENT, attribute)]
+
+    def row_of_residual(self, leaf: Compared | Distance) -> PredicateColumn:
+        """The predicate row of one residual predicate, for a single filter."""
+        if isinstance(leaf, Compared):
+            return PredicateColumn(
+                Kind.RESIDUAL, leaf.left, self._residuals.number(residual_key(leaf), leaf)
+            )
+        given = np.array([[*leaf.point, leaf.metres]], np.float64)
+        return PredicateColumn(Kind.DISTANCE, leaf.latitude, distance=(leaf, given))
+
+    def _keys(self, keys: Sequence[Any]) -> Ints:
+        numbers = [self.string(key) if isinstance(key, str) else key for key in keys]
+        return np.array([numbers], np.int64)
+
+    def _add_single(self, row: int, number: int, rows: PredicateColumn) -> None:
+        lows, highs = self._ends(rows, 1)
+        attribute = self._attributes.number(rows.attribute)
+        self._single.append((row, number, attribute, int(rows.kind), int(lows[0]), int(highs[0])))
+
+    def _ends(self, rows: PredicateColumn, count: int) -> tuple[Ints, Ints]:
+        """The low and high columns of predicate rows, with their sets and distances stored."""
+        if rows.keys is not None:
+            keys = np.broadcast_to(rows.keys, (count, rows.keys.shape[1]))
+            size = keys.shape[1]
+            starts = self._set_count + np.arange(count, dtype=np.int64) * size
+            self._sets.append(np.ascontiguousarray(keys).ravel())
+            self._set_count += count * size
+            return starts, starts + size
+        if rows.distance is not None:
+            leaf, given = rows.distance
+            stored = np.empty((count, 6))
+            stored[:, 0] = self._attributes.number(leaf.latitude)
+            stored[:, 1] = self._attributes.number(leaf.longitude)
+            stored[:, 2:5] = given
+            stored[:, 5] = OPERATORS.index(leaf.operator)
+            first = self._distance_count
+            self._distance_count += count
+            self._distances.append(stored)
+            return np.arange(first, first + count, dtype=np.int64), np.zeros(count, np.int64)
+        lows = np.broadcast_to(np.asarray(rows.lows, np.int64), count)
+        return lows, np.broadcast_to(np.asarray(rows.highs, np.int64), count)
+
+    def finish(self, shapes: int) -> PredicateTable:
+        """The table of everything that was added."""
+        for used in self._residuals_used():
+            self._attributes.number(self._residuals.things[used].right)
+        everything = np.arange(len(self._attributes.things))
+        attributes, attribute_ranks = self._attributes.ranked(
+            everything, partial(attribute_place, self._schema)
+        )
+        filter_, number, attribute, kind, low, high = self._sorted(attribute_ranks)
+        is_text = np.array([a.type == "string" for a in attributes], bool)[attribute]
+        set_keys, strings = self._ordered_sets(kind, low, high, is_text)
+        patterns = self._renumber(self._patterns, kind == Kind.PATTERN, low)
+        residuals = self._renumber(self._residuals, kind == Kind.RESIDUAL, low)
+        distances = self._ordered_distances(kind, low, attribute_ranks)
+        offsets = np.zeros(len(self._counts) + 1, np.int64)
+        np.cumsum(self._counts, out=offsets[1:])
+        per_conjunction = np.bincount(offsets[filter_] + number, minlength=int(offsets[-1]))
+        predicate_offsets = np.zeros(int(offsets[-1]) + 1, np.int64)
+        np.cumsum(per_conjunction, out=predicate_offsets[1:])
+        return PredicateTable(
+            tuple(attributes), offsets, predicate_offsets, attribute.astype(np.int32),
+            kind.astype(np.uint8), low, high, set_keys, strings, tuple(patterns), distances,
+            tuple(residuals), tuple(sorted(self._rejected, key=lambda item: item[0])), shapes,
+        )  # fmt: skip
+
+    def _residuals_used(self) -> list[int]:
+        """The numbers of the residuals that rows name."""
+        lows = [low for *_, kind, low, _ in self._columns if kind[0] == Kind.RESIDUAL]
+        single = [low for *_, kind, low, _ in self._single if kind == Kind.RESIDUAL]
+        found: list[int] = np.concatenate([np.array(single, np.int64), *lows]).tolist()
+        return sorted(set(found))
+
+    @staticmethod
+    def _renumber(things: DistinctNumbers, rows: npt.NDArray[np.bool_], low: Ints) -> list[Any]:
+        """The things that rows name, in order; the rows get their new numbers."""
+        ordered, ranks = things.ranked(np.unique(low[rows]))
+        low[rows] = ranks[low[rows]]
+        return ordered
+
+    def _sorted(self, attribute_ranks: Ints) -> list[Ints]:
+        """All predicate rows as six columns, by filter, conjunction, attribute and kind."""
+        single = np.array(self._single, np.int64).reshape(-1, 6).T
+        parts = [*self._columns, tuple(single)]
+        columns = [np.concatenate([part[place] for part in parts]) for place in range(6)]
+        columns[2] = attribute_ranks[columns[2]] if len(attribute_ranks) else columns[2]
+        order = np.lexsort((columns[3], columns[2], columns[1], columns[0]))
+        return [column[order] for column in columns]
+
+    def _ordered_sets(
+        self, kind: Ints, low: Ints, high: Ints, is_text: npt.NDArray[np.bool_]
+    ) -> tuple[Ints, pa.Array]:
+        """The keys of all sets in the order of the rows, and the strings that rows name."""
+        rows = np.flatnonzero((kind == Kind.SET) | (kind == Kind.NOT_SET))
+        stored = np.concatenate([np.zeros(0, np.int64), *self._sets])
+        sizes = high[rows] - low[rows]
+        ends = np.cumsum(sizes)
+        starts = ends - sizes
+        within = np.arange(int(sizes.sum())) - np.repeat(starts, sizes)
+        keys = stored[np.repeat(low[rows], sizes) + within]
+        texts, ranges = np.repeat(is_text[rows], sizes), kind == Kind.TEXT_RANGE
+        strings, ranks = self._ordered_strings(keys[texts], low[ranges], high[ranges])
+        keys[texts] = ranks[keys[texts]]
+        low[ranges], high[ranges] = ranks[low[ranges]], ranks[high[ranges]]
+        low[rows], high[rows] = starts, ends
+        sets = np.repeat(np.arange(len(rows)), sizes)
+        return keys[np.lexsort((keys, sets))], strings
+
+    def _ordered_strings(self, *numbers: Ints) -> tuple[pa.Array, Ints]:
+        """The strings of those numbers in code point order, and the rank of each number in it."""
+        used = np.unique(np.concatenate(numbers))
+        used = used[used >= 0]
+        texts = texts_of([self._strings.things[number] for number in used.tolist()])
+        order = values_of(pc.array_sort_indices(texts)).astype(np.int64)
+        return texts.take(array_of(order)), ranks_of(used[order], len(self._strings.things))
+
+    def _ordered_distances(self, kind: Ints, low: Ints, attribute_ranks: Ints) -> Distances:
+        """The distance rows in the order of the predicates."""
+        rows = np.flatnonzero(kind == Kind.DISTANCE)
+        stored = np.concatenate([np.zeros((0, 6)), *self._distances])[low[rows]]
+        low[rows] = np.arange(len(rows))
+        places = stored[:, [0, 1]].astype(np.int64)
+        ranked = attribute_ranks[places] if len(rows) else places
+        return Distances(
+            ranked[:, 0].astype(np.int32),
+            ranked[:, 1].astype(np.int32),
+            np.ascontiguousarray(stored[:, 2:4]),
+            stored[:, 5].astype(np.uint8),
+            np.ascontiguousarray(stored[:, 4]),
+        )

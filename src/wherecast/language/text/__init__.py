@@ -1,0 +1,1 @@
+"""Texts of filters: read into a syntax tree, and written back."""

@@ -1,1 +1,0 @@
-"""What decides exactly, for indexes whose filters come and go one by one."""

@@ -1,0 +1,232 @@
+"""Nodes as a flat listing: what branches and files hold of a tree, and how it is made again.
+
+Every node comes after the one above it. Intervals are not in the listing but for where they are
+halved: they follow from the domains. So a listing cannot say what a tree cannot be.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from wherecast.matching.trees.betree import kernels
+from wherecast.matching.trees.betree.kernels.nodes import has_room
+from wherecast.matching.trees.betree.layout import (
+    C_FALSE,
+    C_FROM,
+    C_HIGH,
+    C_LEFT,
+    C_LOW,
+    C_PNODE,
+    C_RIGHT,
+    C_ROOM,
+    C_TO,
+    E_NODE,
+    P_CHECKED,
+    P_FALSE,
+    P_PARENT,
+    P_ROOT,
+    P_SLOT,
+    ROOT,
+    Tree,
+)
+from wherecast.matching.trees.betree.tree import BETree
+from wherecast.matching.trees.betree.tree_outline import parts_of
+from wherecast.matching.trees.exact_kernels import E_FLAGS, NEVER
+from wherecast.matching.trees.filter_store import FilterStore
+from wherecast.matching.trees.key_slots import Domains
+from wherecast.model import SnapshotError
+
+CLUSTER, PARTITION = 0, 1
+_TYPES: dict[str, Any] = {
+    "kind": np.uint8, "parent": np.int32, "half": np.uint8, "slot": np.int32, "room": np.int32,
+    "split": np.int64, "first": np.float64, "last": np.float64, "false": np.int64,
+    "checked": np.int64,
+}  # fmt: skip
+FIELDS = tuple(_TYPES)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Listing:
+    """Nodes, one per row.
+
+    Attributes:
+        kind: uint8, CLUSTER or PARTITION.
+        parent: int32, the row of the node above, -1 for the first.
+        half: uint8, 0 or 1 for the left or right half of the bucket above, 2 for others.
+        slot: int32, the attribute of a p-node, in the numbers of whoever made the listing.
+        room: int32, the capacity of a c-node.
+        split: int64, the last key of a bucket's left half; 0 where it has none.
+        first, last: float64, the numbers that a bucket spans.
+        false, checked: int64, candidates of the sample that did not match, and candidates.
+    """
+
+    kind: npt.NDArray[np.uint8]
+    parent: npt.NDArray[np.int32]
+    half: npt.NDArray[np.uint8]
+    slot: npt.NDArray[np.int32]
+    room: npt.NDArray[np.int32]
+    split: npt.NDArray[np.int64]
+    first: npt.NDArray[np.float64]
+    last: npt.NDArray[np.float64]
+    false: npt.NDArray[np.int64]
+    checked: npt.NDArray[np.int64]
+
+    @staticmethod
+    def of(columns: dict[str, Any]) -> "Listing":
+        """The listing of its columns."""
+        return Listing(**{name: np.array(columns[name], kind) for name, kind in _TYPES.items()})
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+    def resampled(self, sampled: int, here: int) -> "Listing":
+        """The listing for a tree that has sampled another number of publications.
+
+        Loss per publication stays what it was, but for less than one candidate in all.
+        """
+        ratio = here / sampled if sampled else 0.0
+        if ratio == 1.0:
+            return self
+        sums = np.cumsum(np.maximum(self.false, 0)) * ratio
+        ends = np.rint(np.concatenate([[0.0], sums])).astype(np.int64)
+        return replace(self, false=ends[1:] - ends[:-1])
+
+    def columns(self) -> dict[str, npt.NDArray[Any]]:
+        """The columns by name."""
+        return {name: getattr(self, name) for name in FIELDS}
+
+
+def list_nodes(tree: Tree, p: int | None = None) -> tuple[Listing, dict[int, int]]:
+    """The nodes of a p-node's branch, or of the whole tree; and the row of each c-node."""
+    rows: list[tuple[Any, ...]] = []
+    places: dict[int, int] = {}
+    waiting = [(CLUSTER, ROOT, -1, 2)] if p is None else [(PARTITION, p, -1, 2)]
+    while waiting:
+        kind, node, parent, half = waiting.pop()
+        here = len(rows)
+        if kind == PARTITION:
+            slot, checked = int(tree.p[node, P_SLOT]), int(tree.p[node, P_CHECKED])
+            rows.append((kind, parent, half, slot, 0, 0, 0.0, 0.0, 0, checked))
+            waiting.append((CLUSTER, int(tree.p[node, P_ROOT]), here, 2))
+            continue
+        places[node] = here
+        left = int(tree.c[node, C_LEFT])
+        split = int(tree.c[left, C_HIGH]) if left >= 0 else 0
+        rows.append((
+            kind, parent, half, 0, int(tree.c[node, C_ROOM]), split, float(tree.f[node, C_FROM]),
+            float(tree.f[node, C_TO]), int(tree.c[node, C_FALSE]), 0,
+        ))  # fmt: skip
+        waiting += [(PARTITION, below, here, 2) for below in parts_of(tree, node)]
+        if left >= 0:
+            halves = (left, int(tree.c[node, C_RIGHT]))
+            waiting += [(CLUSTER, each, here, side) for side, each in enumerate(halves)]
+    columns = list(zip(*rows, strict=True))
+    return Listing.of(dict(zip(FIELDS, columns, strict=True))), places
+
+
+def make_nodes(
+    tree: BETree, listing: Listing, slots: Sequence[int], domains: Domains
+) -> npt.NDArray[np.int32]:
+    """Makes the nodes of a listing; returns the c-node of each row, -1 for p-nodes.
+
+    Args:
+        tree: where the nodes go; a listing of a p-node goes below the root, which has no p-node of
+            that attribute.
+        listing: the nodes.
+        slots: the tree's slot for each attribute of the listing.
+        domains: of the tree's slots.
+
+    Raises:
+        SnapshotError: the listing is none of a tree.
+    """
+    made = np.full(len(listing), -1, np.int32)
+    p_nodes: dict[int, int] = {}
+    for row in range(len(listing)):
+        while not has_room(tree.arrays, 64):
+            tree.grow()
+        parent = int(listing.parent[row])
+        if parent >= row:
+            raise SnapshotError("a listing of nodes has one before the node above it")
+        if listing.kind[row] == PARTITION:
+            above = ROOT if parent < 0 else int(made[parent])
+            p_nodes[row] = _partition(tree, listing, row, above, slots, domains)
+        elif parent < 0:
+            made[row] = ROOT
+        elif parent in p_nodes:
+            made[row] = tree.arrays.p[p_nodes[parent], P_ROOT]
+        else:
+            made[row] = _half(tree, listing, row, int(made[parent]))
+        if made[row] >= 0:
+            _note(tree, listing, row, int(made[row]))
+    return made
+
+
+def _partition(
+    tree: BETree, listing: Listing, row: int, above: int, slots: Sequence[int], domains: Domains
+) -> int:
+    """A p-node of a listing."""
+    number = int(listing.slot[row])
+    if above < 0 or not 0 <= number < len(slots):
+        raise SnapshotError("a listing of nodes has a p-node in no c-node")
+    slot = slots[number]
+    if any(tree.arrays.p[p, P_SLOT] == slot for p in parts_of(tree.arrays, above)):
+        raise SnapshotError("a listing of nodes has two p-nodes of one attribute")
+    p: int = kernels.add_p(tree.arrays, domains, tree.limits, above, slot)
+    tree.arrays.p[p, P_CHECKED] = listing.checked[row]
+    return p
+
+
+def _half(tree: BETree, listing: Listing, row: int, over: int) -> int:
+    """A half of a bucket that is there already; the first of the two makes both."""
+    arrays, side, parent = tree.arrays, int(listing.half[row]), int(listing.parent[row])
+    if over < 0 or side not in (0, 1) or arrays.c[over, C_PNODE] < 0:
+        raise SnapshotError("a listing of nodes has a half of no bucket")
+    if arrays.c[over, C_LEFT] < 0:
+        split = int(listing.split[parent])
+        if not arrays.c[over, C_LOW] <= split < arrays.c[over, C_HIGH]:
+            raise SnapshotError("a listing of nodes halves a bucket outside of it")
+        kernels.halve_at(arrays, tree.limits, over, split, (0.0, 0.0, 0.0, 0.0))
+    return int(arrays.c[over, C_LEFT] if side == 0 else arrays.c[over, C_RIGHT])
+
+
+def _note(tree: BETree, listing: Listing, row: int, c: int) -> None:
+    """Gives a c-node what the listing says of it."""
+    arrays, most = tree.arrays, tree.limits.leaf_max
+    arrays.c[c, C_ROOM] = max(most, -(-int(listing.room[row]) // most) * most)
+    arrays.f[c, C_FROM], arrays.f[c, C_TO] = listing.first[row], listing.last[row]
+    lost = max(0, int(listing.false[row]))
+    arrays.c[c, C_FALSE] += lost
+    p = int(arrays.c[c, C_PNODE])
+    while p >= 0:
+        arrays.p[p, P_FALSE] += lost
+        p = int(arrays.c[arrays.p[p, P_PARENT], C_PNODE])
+
+
+def add_counts(tree: BETree, p: int, listing: Listing) -> None:
+    """Adds to a p-node what was counted of another, whose listing this is."""
+    arrays, lost = tree.arrays, int(listing.false.sum())
+    arrays.c[arrays.p[p, P_ROOT], C_FALSE] += lost
+    arrays.p[p, P_FALSE] += lost
+    arrays.p[p, P_CHECKED] += listing.checked[0]
+
+
+def place_entries(
+    tree: BETree, store: FilterStore, entries: range, nodes: npt.NDArray[np.int32]
+) -> None:
+    """Puts new entries to c-nodes; those that a c-node does not enclose go where they belong.
+
+    Shapes: nodes int32 [entries].
+    """
+    tree.cover(entries.stop)
+    domains, at = store.slots.domains(), entries.start
+    while at < entries.stop:
+        rest = nodes[at - entries.start :]
+        at = kernels.put(tree.arrays, store.rows, domains, at, entries.stop, rest)
+        if at < entries.stop:
+            tree.grow()
+    for entry in entries:
+        if tree.arrays.e[entry, E_NODE] < 0 and not store.rows.e[entry, E_FLAGS] & NEVER:
+            tree.insert(range(entry, entry + 1))

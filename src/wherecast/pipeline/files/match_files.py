@@ -1,0 +1,145 @@
+"""Files of publications matched against files of filters, by either runner.
+
+The rows are validated here, matched by the runner, and joined here with all their columns: only
+the attributes that the filters name travel to the runner, and only pairs of numbers come back.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from wherecast.columns.arrow_schema import arrow_type, open_field
+from wherecast.matching import Matches
+from wherecast.model import ConfigError
+from wherecast.pipeline.files import PublicationFile, RowsPart, open_output
+from wherecast.pipeline.filters.loaded_filters import LoadedFilters
+from wherecast.pipeline.stages.batch_stages import DeadLetter, Validated, validate
+from wherecast.pipeline.stages.batch_task import FilterSource, PairTask, Task
+from wherecast.pipeline.stages.result_columns import JoinPlan, join
+
+Runner = Callable[[Task, Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]
+_LETTERS_MAX = 3
+_ID = "filter_id"
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was seen so far.
+
+    Attributes:
+        publications: how many were read, bad ones included.
+        matches: how many were written.
+        refused: how many publications the schema refused, or could not be read.
+        dead_letters: the first of these.
+    """
+
+    publications: int = 0
+    matches: int = 0
+    refused: int = 0
+    dead_letters: list[DeadLetter] = field(default_factory=list)
+
+    def add(self, part: RowsPart, bad: Iterable[DeadLetter]) -> None:
+        """Counts a part and its bad rows."""
+        letters = sorted(bad, key=lambda letter: letter.row)
+        self.publications += part.batch.num_rows + len(part.dead_letters)
+        self.refused += len(letters)
+        self.dead_letters += letters[: _LETTERS_MAX - len(self.dead_letters)]
+
+
+def match_files(
+    publications: PublicationFile,
+    source: FilterSource,
+    output: Path,
+    runner: Runner,
+    tally: Tally,
+) -> None:
+    """Writes the columns of the publications and `filter_id`, a row per match, in their order.
+
+    Args:
+        publications: what is read.
+        source: the filters; picklable where the runner sends tasks away.
+        output: what is written.
+        runner: does the matching.
+        tally: counts what was seen.
+
+    Raises:
+        ConfigError: the publications have a column of that name already.
+    """
+    if _ID in publications.columns.names:
+        raise ConfigError(f"the publications have a column {_ID} already; rename it first")
+    filters = source.load()
+    columns = publications.columns.append(pa.field(_ID, filters.ids.type))
+    task = PairTask(source, _needed(filters))
+    pairs = iter(runner(task, _attributes(publications, task, tally)))
+    with open_output(output, columns) as out:
+        for part, rows, places in _aligned(publications.parts(), pairs):
+            for batch in _joined(part, rows, places, filters, columns):
+                out.write(batch)
+                tally.matches += batch.num_rows
+
+
+def _needed(filters: LoadedFilters) -> pa.Schema:
+    """The columns that the filters look at."""
+    return pa.schema(
+        [
+            pa.field(a.name, arrow_type(a)) if a.name in filters.schema else open_field(a.name)
+            for a in filters.named
+        ]
+    )
+
+
+def _attributes(
+    publications: PublicationFile, task: PairTask, tally: Tally
+) -> Iterator[pa.RecordBatch]:
+    """The good rows of each part: their numbers and the attributes that the filters name."""
+    for part in publications.parts():
+        valid = validate(part.batch, publications.schema)
+        bad = (DeadLetter(int(part.rows[d.row]), d.problems) for d in valid.dead_letters)
+        tally.add(part, [*part.dead_letters, *bad])
+        there = dict(zip(valid.batch.schema.names, valid.batch.columns, strict=True))
+        arrays = [there.get(f.name, pa.nulls(valid.batch.num_rows, f.type)) for f in task.columns]
+        numbers = pa.array(part.rows[valid.rows], pa.int64())
+        names = ["row", *(f"attribute {place}" for place in range(len(arrays)))]
+        yield pa.RecordBatch.from_arrays([numbers, *arrays], names)
+
+
+_Numbers = npt.NDArray[np.int64]
+
+
+def _aligned(
+    parts: Iterator[RowsPart], pairs: Iterator[pa.RecordBatch]
+) -> Iterator[tuple[RowsPart, _Numbers, _Numbers]]:
+    """Each part with its share of the pairs, both sorted by row: row numbers and places."""
+    rows = places = np.zeros(0, np.int64)
+    for part in parts:
+        end = int(part.rows[-1]) if len(part.rows) else -1
+        while not len(rows) or rows[-1] <= end:
+            batch = next(pairs, None)
+            if batch is None:
+                break
+            rows = np.concatenate([rows, batch.column(0).to_numpy()])
+            places = np.concatenate([places, batch.column(1).to_numpy()])
+        cut = int(np.searchsorted(rows, end, side="right"))
+        yield part, rows[:cut], places[:cut]
+        rows, places = rows[cut:], places[cut:]
+
+
+def _joined(
+    part: RowsPart,
+    rows: _Numbers,
+    places: _Numbers,
+    filters: LoadedFilters,
+    columns: pa.Schema,
+) -> Iterator[pa.RecordBatch]:
+    """The publications of a part with their filters."""
+    count = part.batch.num_rows
+    counts = np.bincount(np.searchsorted(part.rows, rows), minlength=count)
+    offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    matches = Matches(offsets, places.astype(np.int32), range(len(filters)))
+    whole = Validated(part.batch, np.arange(count, dtype=np.int64), ())
+    for arrays in join(part.batch, whole, matches, filters, JoinPlan()):
+        yield pa.RecordBatch.from_arrays(arrays, schema=columns)

@@ -1,0 +1,1 @@
+"""Sets of filters: read, compiled, stored as blobs, versioned and loaded."""

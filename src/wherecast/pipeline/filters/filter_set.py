@@ -1,0 +1,271 @@
+"""`FilterSet`: filters that change while queries run, as Spark users hold them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Literal
+
+from pyspark.sql.types import StructField, StructType
+
+from wherecast.model import ConfigError, Schema, parse_duration
+from wherecast.pipeline.filters import filter_changes
+from wherecast.pipeline.filters.blob_location import Place
+from wherecast.pipeline.filters.filter_changes import ChangeCounts
+from wherecast.pipeline.filters.filter_inputs import FilterColumns, given_ids, read_given
+from wherecast.pipeline.filters.filter_table import OnBad, RejectedFilter, assemble, need_on_bad
+from wherecast.pipeline.filters.filter_versions import FilterVersions, SetOptions, Version
+from wherecast.pipeline.filters.stored_filters import StoredFilters
+from wherecast.pipeline.filters.streaming_filters import pinned
+from wherecast.pipeline.spark.frame_columns import arrow_schema_of
+from wherecast.pipeline.spark.spark_filters import Filters
+from wherecast.store.blobs.blobs import open_blobs
+
+_KEEP_FOR_MIN = timedelta(minutes=1)
+_SHOWN_MAX = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a change of a set did.
+
+    Attributes:
+        version: the version it made; the one that was there where nothing changed.
+        added, replaced, removed: how many filters are new, are other ones now, and are gone.
+        rejected: the filters that were left out, with `on_bad_filter="skip"`.
+    """
+
+    version: int
+    added: int = 0
+    replaced: int = 0
+    removed: int = 0
+    rejected: tuple[RejectedFilter, ...] = ()
+
+
+class FilterSet:
+    """Filters under a URI, in versions: `add`, `remove` and `replace` make the next one.
+
+    A streaming `match` uses one version per micro-batch, the newest when the batch begins. Changes
+    act from the next micro-batch on, without a restart. Several writers are safe: one makes the
+    next version, the others get a `ConflictError` and may try again.
+
+    Attributes:
+        uri: where it is.
+        schema: of the publications.
+        keep: the further columns of the filters that it keeps.
+    """
+
+    def __init__(
+        self,
+        uri: str | Path,
+        schema: StructType | Schema | None = None,
+        keep: Sequence[str] = (),
+        *,
+        id: str | None = None,
+        filter: str | None = None,
+        keep_for: str | timedelta | None = None,
+    ) -> None:
+        """Opens the set under a URI; with a schema, makes an empty one where there is none.
+
+        Args:
+            uri: a path, or the URI of a store with conditional writes, that the driver and all
+                workers can read.
+            schema: of the publications: the schema of their DataFrame, or a `Schema`, whose
+                declared domains and steps are then in force.
+            keep: further columns of the filters that `match` can add to its result.
+            id: the column with the ids, in what is added: strings or integers. Where it is not
+                given, the one that the set was made with, which is `id` if nothing else was said.
+            filter: the column with the WHERE clauses; likewise, `filter`.
+            keep_for: how long a version is kept after the next one was made; a week, if nothing
+                else was said.
+
+        Raises:
+            ConfigError: there is no set, or one that was made for something else; or the store
+                cannot keep two writers apart.
+        """
+        self._versions = FilterVersions(open_blobs(uri, conditional=True))
+        self.uri = self._versions.uri
+        asked = _asked(schema, keep, keep_for)
+        options = self._versions.options()
+        if options is None:
+            if schema is None:
+                raise ConfigError(f"there is no set of filters at {uri}; give a schema to make one")
+            named = SetOptions(**asked, id=id or "id", filter=filter or "filter")
+            options = self._versions.make(named)
+        _need_same(options, replace(options, **asked), self.uri)
+        self._options = options
+        self._columns = FilterColumns(id or options.id, filter or options.filter, options.keep)
+
+    @property
+    def schema(self) -> Schema:
+        """What publications are read with."""
+        return self._options.schema
+
+    @property
+    def keep(self) -> tuple[str, ...]:
+        """The further columns of the filters that the set keeps."""
+        return self._options.keep
+
+    @property
+    def version(self) -> int:
+        """The number of the newest version."""
+        return self._versions.latest()
+
+    def __len__(self) -> int:
+        stored = self._newest().filters
+        return 0 if stored is None else len(stored)
+
+    def __repr__(self) -> str:
+        newest = self._newest()
+        count = 0 if newest.filters is None else len(newest.filters)
+        return f"FilterSet({self.uri!r}, version={newest.number}, filters={count})"
+
+    def filters(self, version: int | None = None) -> Filters:
+        """The filters of a version, the newest where none is given; they do not change.
+
+        Raises:
+            SnapshotError: the version is not there any more.
+            ConfigError: nothing was ever added.
+        """
+        found = self._newest() if version is None else self._versions.read(version)
+        if found.filters is None:
+            raise ConfigError(
+                f"nothing was added to the filters at {self.uri} yet, so the type of their ids is"
+                " not known"
+            )
+        return Filters(found.filters, self.uri)
+
+    def pinned(self, query: str, batch: int) -> Filters:
+        """The filters of the version that a batch of a query uses, for `foreachBatch`.
+
+        The newest version is fixed for the batch by who asks first, so that a batch that is
+        repeated uses the same one again. The last hundred of a query are remembered.
+
+        Args:
+            query: a name for the query, the same whenever it is started.
+            batch: the number of the batch, as `foreachBatch` gives it.
+
+        Raises:
+            SnapshotError: the version was fixed before, and is not there any more.
+        """
+        self.filters()  # says so where nothing was ever added
+        return Filters(pinned(self.uri, query, batch), self.uri)
+
+    def add(self, filters: Any, on_bad_filter: OnBad = "raise") -> Change:
+        """Adds filters; one with an id that is there takes its place.
+
+        Args:
+            filters: a DataFrame, or anything with the Arrow interface, with the columns of the ids,
+                the filters, and those that the set keeps.
+            on_bad_filter: `raise` refuses all where one cannot be used, `skip` leaves that one out.
+
+        Raises:
+            FilterError: filters cannot be used.
+            ConfigError: an id occurs twice, or a column is missing or of another type than before.
+            ConflictError: another writer made the next version; nothing changed.
+        """
+        return self._changed(filters, on_bad_filter, filter_changes.add)
+
+    def replace(self, filters: Any, on_bad_filter: OnBad = "raise") -> Change:
+        """Makes these all filters of the set; takes and raises what `add` does."""
+        return self._changed(filters, on_bad_filter, filter_changes.replace_all)
+
+    def remove(self, ids: Any, missing: Literal["raise", "skip"] = "raise") -> Change:
+        """Removes filters.
+
+        Args:
+            ids: a list of ids, or a DataFrame or Arrow table with the column of the ids.
+            missing: `raise` refuses all where one is not there, `skip` removes those that are.
+
+        Raises:
+            KeyError: one is not there.
+            ConflictError: another writer made the next version; nothing changed.
+        """
+        if missing not in ("raise", "skip"):
+            raise ConfigError(f"missing is 'raise' or 'skip', not {missing!r}")
+        newest, given = self._newest(), given_ids(ids, self._columns.id)
+        base, open_blob = newest.filters, Place(self.uri).open
+        absent = given if base is None else filter_changes.missing(base, given, open_blob)
+        if len(absent) and missing == "raise":
+            raise KeyError(_absent(absent.slice(0, _SHOWN_MAX).to_pylist(), len(absent)))
+        if base is None or len(absent) == len(given):
+            return Change(newest.number)
+        folder = self._versions.folder(newest.number + 1)
+        stored, counts = filter_changes.remove(base, given, folder, open_blob)
+        return self._committed(newest, stored, counts)
+
+    def compact(self) -> Change:
+        """Puts all filters into one part; matching is then as fast as on compiled filters."""
+        newest = self._newest()
+        if newest.filters is None:
+            return Change(newest.number)
+        folder = self._versions.folder(newest.number + 1)
+        stored = filter_changes.compact(newest.filters, folder, Place(self.uri).open)
+        if stored is newest.filters:
+            return Change(newest.number)
+        return self._committed(newest, stored, ChangeCounts())
+
+    def _newest(self) -> Version:
+        return self._versions.read(self._versions.latest())
+
+    def _changed(self, filters: Any, on_bad: OnBad, change: Callable[..., Any]) -> Change:
+        need_on_bad(on_bad)
+        newest = self._newest()
+        columns, parts = read_given(filters, self._columns, self.schema, newest.filters)
+        part, rejected = assemble(parts, self.schema, on_bad)
+        base = newest.filters or self._empty(columns)
+        folder = self._versions.folder(newest.number + 1)
+        stored, counts = change(base, part, folder, Place(self.uri).open)
+        if counts == ChangeCounts() and newest.filters is not None:
+            return Change(newest.number, rejected=tuple(rejected))
+        return self._committed(newest, stored, counts, rejected)
+
+    def _committed(
+        self,
+        newest: Version,
+        stored: StoredFilters,
+        counts: ChangeCounts,
+        rejected: Sequence[RejectedFilter] = (),
+    ) -> Change:
+        number = self._versions.commit(newest, stored, counts).number
+        return Change(number, counts.added, counts.replaced, counts.removed, tuple(rejected))
+
+    def _empty(self, columns: list[StructField]) -> StoredFilters:
+        shown, type_ = StructType(columns).json(), str(arrow_schema_of(columns).field(0).type)
+        return StoredFilters(self.schema, self._options.enforced, shown, type_, ())
+
+
+def _asked(
+    schema: StructType | Schema | None, keep: Sequence[str], keep_for: str | timedelta | None
+) -> dict[str, Any]:
+    """Those options that are given, as a set keeps them."""
+    asked: dict[str, Any] = {}
+    if schema is not None:
+        enforced = isinstance(schema, Schema)
+        attributes = schema if isinstance(schema, Schema) else Schema.from_spark(schema)
+        asked |= {"schema": attributes, "enforced": enforced}
+    if keep:
+        asked["keep"] = tuple(dict.fromkeys(keep))
+    if keep_for is not None:
+        duration = parse_duration(keep_for)
+        if duration < _KEEP_FOR_MIN:
+            raise ConfigError("keep_for is at least 1m: queries look back at the last version")
+        asked["keep_for_s"] = duration.total_seconds()
+    return asked
+
+
+def _need_same(there: SetOptions, given: SetOptions, uri: str) -> None:
+    """Nothing where a set was made for what is asked of it."""
+    for what, old, new in (
+        ("schema", there.schema, given.schema),
+        ("domains", there.enforced, given.enforced),
+        ("kept columns", there.keep, given.keep),
+        ("keep_for", there.keep_for_s, given.keep_for_s),
+    ):
+        if old != new:
+            raise ConfigError(f"the set of filters at {uri} was made with other {what}")
+
+
+def _absent(shown: Sequence[str | int], count: int) -> str:
+    named = ", ".join(map(repr, shown)) + (", …" if count > len(shown) else "")
+    return f"{count} {'id is' if count == 1 else 'ids are'} not in the set: {named}"

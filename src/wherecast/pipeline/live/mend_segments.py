@@ -1,0 +1,51 @@
+"""Notifications that were damaged, made again from the log."""
+
+from contextlib import suppress
+
+from wherecast.model import ConflictError
+from wherecast.pipeline.live.in_force import InForce
+from wherecast.pipeline.live.stage import Range, match_range
+from wherecast.store.contracts import Batches, Store
+from wherecast.store.records import Segment
+from wherecast.store.sequences import spans_of
+
+
+def mend(store: Store, first: int, end: int, now: int) -> None:
+    """Matches a range of sequences again, and replaces its notifications.
+
+    Nothing changes where the range was merged or trimmed since: who looks again sees other ones.
+
+    Raises:
+        StoreError: the log has not got all of its publications any more.
+    """
+    with suppress(ConflictError):
+        store.mailboxes.replace(first, end, made_again(store, first, end, now))
+
+
+def made_again(store: Store, first: int, end: int, now: int) -> list[Segment]:
+    """The segments of a range of sequences, as its batches made them."""
+    known = InForce()
+    left_out = _left_out(store.batches)
+    segments: list[Segment] = []
+    for sequence, batch in store.batches.records(first, end):
+        known.advance(store.log.changes(known.version, batch.changes), batch.changes)
+        for span in spans_of(batch.start, batch.end, sequence):
+            start = span.offset + max(first - span.sequence, 0)
+            stop = span.offset + min(end - span.sequence, span.count)
+            if start < stop:
+                part = Range(span.partition, start, stop)
+                entries = store.log.read(part.partition, part.first, part.end)
+                poison = left_out.get(part.partition, set())
+                segments.append(match_range(part, entries, known, now, poison).segment)
+    return segments
+
+
+def _left_out(batches: Batches) -> dict[int, set[int]]:
+    """The offsets of all dead letters by partition: they were not matched, and still are not."""
+    found: dict[int, set[int]] = {}
+    after = -1
+    while letters := batches.dead_letters(after):
+        for number, letter in letters:
+            found.setdefault(letter.partition, set()).add(letter.offset)
+            after = number
+    return found

@@ -1,0 +1,92 @@
+"""The live pipeline as a process: `python -m wherecast.pipeline.live.pipeline_process DIRECTORY`.
+
+It says `ready` on standard output once Spark runs, then a line whenever batches were committed:
+`committed`, the sequence, and what was done so far as JSON. It ends on SIGTERM and SIGINT, and when
+its standard input is closed: so it does not outlive the process that started it, however that one
+ends.
+"""
+
+import argparse
+import json
+import signal
+import sys
+from pathlib import Path
+from threading import Event, Thread
+
+from wherecast.model import ConfigError, WherecastError
+from wherecast.pipeline.live.batch_plan import PUBLICATIONS_MAX
+from wherecast.pipeline.live.pipeline_figures import PipelineFigures
+from wherecast.pipeline.spark.session import SparkFailed, spark_session
+from wherecast.pipeline.spark.session_settings import MASTER
+from wherecast.store.records import Progress
+
+_OLDEST = (4, 2)  # the first whose Python sources may limit what a batch reads
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs the pipeline of a directory until it is told to stop.
+
+    Returns:
+        0, or 1 for a failure, or 2 where Spark or the directory cannot be used.
+    """
+    parser = argparse.ArgumentParser(prog="wherecast-pipeline", description=__doc__)
+    parser.add_argument("directory", type=Path, help="the store, which a broker made")
+    parser.add_argument("--master", default=MASTER, help="where Spark runs (%(default)s)")
+    parser.add_argument(
+        "--tasks", type=int, default=1, help="how many share a large batch (%(default)s)"
+    )
+    parser.add_argument(
+        "--publications-max",
+        type=int,
+        default=PUBLICATIONS_MAX,
+        help="in one batch (%(default)s)",
+    )
+    given = parser.parse_args(arguments)
+    stop = Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    Thread(target=_stop_at_end_of_input, args=(stop,), daemon=True).start()
+    try:
+        need_spark()
+        from wherecast.pipeline.live.spark_pipeline import OPTIONS, LivePipeline
+
+        with spark_session(given.master, options=OPTIONS) as spark:
+            pipeline = LivePipeline(
+                spark, given.directory, given.tasks, given.publications_max, _say
+            )
+            print("ready", flush=True)
+            pipeline.run(stop)
+    except (WherecastError, SparkFailed) as error:
+        print(error, file=sys.stderr, flush=True)
+        return 2 if isinstance(error, ConfigError) else 1
+    return 0
+
+
+def need_spark() -> None:
+    """Refuses a Spark that cannot run the live pipeline.
+
+    Raises:
+        ConfigError: it is missing or too old.
+    """
+    try:
+        from pyspark import __version__
+    except ImportError:
+        raise ConfigError("this needs PySpark: pip install 'wherecast[spark]'") from None
+    found = tuple(map(int, __version__.split(".")[:2]))
+    if found < _OLDEST:
+        needed = ".".join(map(str, _OLDEST))
+        raise ConfigError(f"the live pipeline needs PySpark {needed}, this is {__version__}")
+
+
+def _say(progress: Progress, figures: PipelineFigures) -> None:
+    print(f"committed {progress.sequence} {json.dumps(figures.to_dict())}", flush=True)
+
+
+def _stop_at_end_of_input(stop: Event) -> None:
+    while sys.stdin.read(4096):
+        pass
+    stop.set()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

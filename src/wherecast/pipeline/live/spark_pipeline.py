@@ -1,0 +1,237 @@
+"""The live pipeline on Spark: a streaming query over the log, whose tasks commit batch by batch.
+
+The store's record of batches is the truth; `log_source` says how tasks write it. A query begins
+where that ends, with a checkpoint of its own that is thrown away with it: so a damaged or deleted
+checkpoint costs nothing, and a batch that is made again is recognised by the positions it covers.
+"""
+
+import logging
+import shutil
+import tempfile
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from py4j.protocol import Py4JError, Py4JJavaError
+
+from wherecast.model import ConflictError, StoreError
+from wherecast.pipeline.live.batch_plan import PUBLICATIONS_MAX, plan
+from wherecast.pipeline.live.log_source import FORMAT, LogSource, NotStoredError
+from wherecast.pipeline.live.mend_segments import mend
+from wherecast.pipeline.live.pipeline_figures import PipelineFigures
+from wherecast.pipeline.live.poison import culprits
+from wherecast.pipeline.live.segment_trimming import trim_segments
+from wherecast.pipeline.live.worker_figures import Listener
+from wherecast.pipeline.spark.session import SparkFailed, gist
+from wherecast.store.clock import now_us
+from wherecast.store.contracts import DamagedSegment
+from wherecast.store.embedded.batches.segment_rows import DEFAULT_SEGMENTS, SegmentSettings
+from wherecast.store.embedded.store import EmbeddedStore
+from wherecast.store.records import Progress
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+_log = logging.getLogger("wherecast.pipeline")
+_LOOK_S = 0.25  # how often a query is looked at
+_TRIM_S = 60.0  # how often it is looked for what nobody waits for
+_MERGE_S = 0.5  # how often segments are looked at
+_RETRY_S = 1.0  # after a full disk, say
+_TIME_S = 1.0  # how often Spark is asked how long batches took
+_UPDATES = 20  # batches that it remembers
+RESTARTS_MAX = 3  # of a query that fails at one place
+OPTIONS = {
+    "spark.authenticate": "true",
+    # Java only plans small batches: to compile that further, or to collect beside it, costs more
+    # than it gains on the cores that match.
+    "spark.driver.defaultJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.sql.streaming.noDataMicroBatches.enabled": "false",
+    "spark.sql.streaming.numRecentProgressUpdates": str(_UPDATES),
+    # Checkpoints are thrown away with their query, so their checksums are of no use.
+    "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
+}
+
+
+class LivePipeline:
+    """Matches what is published to the store of a directory.
+
+    Attributes:
+        store: opened as a pipeline does.
+        restarts: of queries that failed.
+        figures: what was done so far.
+    """
+
+    def __init__(
+        self,
+        spark: "SparkSession",
+        path: Path,
+        tasks: int = 1,
+        publications_max: int = PUBLICATIONS_MAX,
+        committed: Callable[[Progress, PipelineFigures], None] = lambda progress, figures: None,
+        segments: SegmentSettings = DEFAULT_SEGMENTS,
+    ) -> None:
+        self.store = EmbeddedStore(path, "pipeline", limits=segments)
+        self.restarts = 0
+        self.figures = PipelineFigures()
+        self._spark = spark
+        self._path = path
+        self._most = publications_max
+        epoch = self.store.batches.begin()
+        self._workers = Listener()
+        self._options: dict[str, str | int | float] = {
+            "path": str(path),
+            "epoch": epoch,
+            "told": str(self._workers.folder),
+            "tasks": tasks,
+            "maxRows": publications_max,
+            "rowBytesMax": segments.row_bytes_max,
+            "droppedKeptS": segments.dropped_kept_s,
+        }
+        self._committed = committed
+        self._spark_s = self._time_at = 0.0
+        self._timed: deque[tuple[str, int]] = deque(maxlen=2 * _UPDATES)
+        self._poison: tuple[int, ...] = ()
+        spark.dataSource.register(LogSource)
+
+    def run(self, stop: Event, to_end: bool = False) -> None:
+        """Matches until it is told to stop, or `to_end` of what is in the log now.
+
+        Raises:
+            ConflictError: another pipeline has taken over.
+            StoreError: a place of the log cannot be passed.
+            SparkFailed: Java is gone.
+        """
+        merging = Thread(target=self._merge, args=(stop,), daemon=True)
+        merging.start()
+        try:
+            self._run(stop, to_end)
+        except Py4JJavaError:
+            raise
+        except (Py4JError, ConnectionError) as error:  # nothing answers any more
+            raise SparkFailed("Java ended, and the pipeline with it") from error
+        finally:
+            stop.set()
+            merging.join()
+            self._workers.close()
+
+    def _run(self, stop: Event, to_end: bool) -> None:
+        failures = 0
+        while not stop.is_set():
+            before = self.store.batches.progress()
+            try:
+                problem = self._run_query(stop, to_end)
+            except NotStoredError as error:
+                _log.warning("a batch could not be stored: %s; it is tried again", error)
+                stop.wait(_RETRY_S)
+                continue
+            if problem is None:
+                return
+            reached = self.store.batches.progress()
+            failures = failures + 1 if reached == before else 1
+            self.restarts += 1
+            if failures > RESTARTS_MAX:
+                raise StoreError(f"matching fails at {reached.position.to_dict()}: {problem}")
+            self._poison = tuple(self._culprits(reached))
+
+    def _run_query(self, stop: Event, to_end: bool) -> str | None:
+        """Runs one query to its end; what went wrong, if something did.
+
+        Raises:
+            ConflictError: another pipeline has taken over.
+            NotStoredError: a batch was matched, but could not be stored.
+        """
+        reached = self.store.batches.progress().sequence
+        with self._query(to_end) as query:
+            while query.isActive and not stop.wait(_LOOK_S):
+                if self.store.batches.progress().sequence > reached:
+                    reached = self._tell(query)
+            problem = query.exception()
+            self._tell(query)
+        if problem is None:
+            return None
+        name, _, text = gist(problem).partition(": ")
+        for kind in (ConflictError, NotStoredError):
+            if name.endswith(kind.__name__):
+                raise kind(text)
+        return gist(problem)
+
+    @contextmanager
+    def _query(self, to_end: bool) -> Iterator["StreamingQuery"]:
+        checkpoint = tempfile.mkdtemp(prefix="wherecast-live-")
+        trigger: dict[str, Any] = (
+            {"availableNow": True} if to_end else {"processingTime": "0 seconds"}
+        )
+        options = {**self._options, "poison": orjson.dumps(self._poison).decode()}
+        rows = self._spark.readStream.format(FORMAT).options(**options).load()
+        query = (
+            rows.writeStream.format("noop")
+            .option("checkpointLocation", checkpoint)
+            .trigger(**trigger)
+            .start()
+        )
+        try:
+            yield query
+        finally:
+            query.stop()
+            shutil.rmtree(checkpoint, ignore_errors=True)
+
+    def _tell(self, query: "StreamingQuery") -> int:
+        """Tells what is committed and what was done for it; up to which sequence."""
+        progress = self.store.batches.progress()
+        self._time(query)
+        self.figures = self._workers.heard()
+        self.figures.took("spark", self._spark_s)
+        self._committed(progress, self.figures)
+        return progress.sequence
+
+    def _time(self, query: "StreamingQuery") -> None:
+        """Adds what Spark took for the micro-batches that have ended since, now and then."""
+        if time.monotonic() < self._time_at:
+            return
+        self._time_at = time.monotonic() + _TIME_S
+        for told in query.recentProgress:
+            run = told["runId"], told["batchId"]
+            if run not in self._timed:
+                self._timed.append(run)
+                self._spark_s += told["durationMs"].get("addBatch", 0) / 1e3
+
+    def _merge(self, stop: Event) -> None:
+        """Merges segments beside the query, and removes those that nobody waits for."""
+        trim_at = time.monotonic() + _TRIM_S
+        while not stop.is_set():
+            try:
+                merged = self.store.mailboxes.merge()
+                if time.monotonic() >= trim_at:
+                    trim_at = time.monotonic() + _TRIM_S
+                    trim_segments(self.store)
+            except DamagedSegment as damage:
+                merged = self._mended(damage)
+            except (StoreError, ConflictError):  # a full disk, say: it is tried again
+                merged = 0
+            if not merged:
+                stop.wait(_MERGE_S)
+
+    def _mended(self, damage: DamagedSegment) -> int:
+        """Makes damaged notifications again; how many ranges that were."""
+        try:
+            mend(self.store, damage.first, damage.end, now_us())
+        except (StoreError, ConflictError):  # it is tried again
+            return 0
+        return 1
+
+    def _culprits(self, reached: Progress) -> list[int]:
+        """The publications of the batch that failed which end the process."""
+        planned = plan(self.store.log, reached.position, self._most)
+        if planned is None:
+            return []
+        found: list[int] = []
+        for part in planned.ranges:
+            with suppress(StoreError):  # then it is matched as if there were none
+                found.extend(culprits(self._path, part, planned.changes))
+        return found

@@ -1,0 +1,1 @@
+"""The Spark runner: sessions, checks, queries and workers."""

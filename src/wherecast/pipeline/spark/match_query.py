@@ -1,0 +1,191 @@
+"""The query of a match: what travels between Spark and Python, and what Spark does itself.
+
+Python gives an array of filter ids per publication, and Spark makes rows of it where rows are asked
+for: that is faster than making them in Python. The publications travel in one of two ways:
+
+whole    all columns to Python and back (`mapInArrow`)
+columns  only the columns that the filters name go, only what was found comes back (`arrow_udf`)
+
+`docs/explanation/spark.md` has the measurements that `choose_way` follows.
+"""
+
+import itertools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import pyspark.sql.functions as fn
+from pyspark.sql.types import (
+    ArrayType,
+    BooleanType,
+    DataType,
+    StringType,
+    StructField,
+    StructType,
+)
+
+from wherecast.model import Attribute
+from wherecast.pipeline.spark import spark_runner
+from wherecast.pipeline.spark.frame_columns import bytes_unneeded, leaf_columns, numbered, stuck
+from wherecast.pipeline.stages.batch_task import ROW, FilterSource, JoinTask
+from wherecast.pipeline.stages.result_columns import How, JoinPlan, Output, Shape
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+Way = Literal["whole", "columns"]
+_FOUND = "__wherecast_found"
+_ERROR = "__wherecast_error"
+_WIDE, _WIDE_ROWS = 32, 64  # bytes of a row that no filter needs and that are better not sent
+_numbers = itertools.count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class MatchQuery:
+    """A match, its options checked.
+
+    Attributes:
+        filters: what publications are matched against, as tasks get it.
+        id_type: of the ids.
+        kept: the columns of the filters that are added.
+        needed: the attributes that the filters name, or may come to name.
+        enforced: whether publications may be refused.
+        how, output, prefix: as `wherecast.spark.match` takes them.
+    """
+
+    filters: FilterSource
+    id_type: DataType
+    kept: tuple[StructField, ...]
+    needed: tuple[Attribute, ...]
+    enforced: bool
+    how: How
+    output: Output
+    prefix: str
+
+    @property
+    def adds_filters(self) -> bool:
+        """Whether columns of the filters are added."""
+        return self.how in ("inner", "left")
+
+    @property
+    def shows_error(self) -> bool:
+        """Whether the result says why a publication was refused."""
+        return self.enforced and self.how in ("left", "anti")
+
+    def added(self) -> list[StructField]:
+        """The columns that are added to those of the publications."""
+        fields: list[StructField] = []
+        if self.adds_filters:
+            name = "filter_id" if self.output == "rows" else "filter_ids"
+            columns = [StructField(name, self.id_type), *self.kept]
+            for column in columns:
+                type_ = column.dataType if self.output == "rows" else ArrayType(column.dataType)
+                fields.append(StructField(f"{self.prefix}{column.name}", type_))
+        if self.shows_error:
+            fields.append(StructField(f"{self.prefix}error", StringType()))
+        return fields
+
+    def plan(self, way: Way) -> JoinPlan:
+        """What a worker gives."""
+        kept = tuple(column.name for column in self.kept)
+        return JoinPlan(
+            how=self.how if way == "whole" else "left",
+            shape=self._shape(way),
+            ids=self.adds_filters,
+            kept=kept,
+            errors=self.enforced,
+        )
+
+    def _shape(self, way: Way) -> Shape:
+        if not self.adds_filters:
+            return "arrays" if way == "whole" else "flags"
+        return "structs" if self.output == "rows" and self.kept else "arrays"
+
+    def found(self, way: Way) -> list[StructField]:
+        """The columns that a worker gives beside those of the publications."""
+        shape = self._shape(way)
+        columns = [StructField("filter_id", self.id_type), *self.kept]
+        types: list[DataType] = [ArrayType(column.dataType) for column in columns]
+        if shape == "structs":
+            types = [ArrayType(StructType(columns))]
+        elif shape == "flags":
+            types = [BooleanType()]
+        elif not self.adds_filters:
+            types = []
+        fields = [StructField(f"{_FOUND}{place}", type_) for place, type_ in enumerate(types)]
+        return [*fields, StructField(_ERROR, StringType())] if self.enforced else fields
+
+
+def build(publications: "DataFrame", query: MatchQuery, way: Way | None = None) -> "DataFrame":
+    """The DataFrame of a match, by the way that is chosen where none is given."""
+    columns = publications.schema
+    way = _choose_way(columns, query) if way is None else way
+    frame = (_whole if way == "whole" else _columns)(publications, query)
+    if query.enforced:
+        frame = frame.observe(f"wherecast-{next(_numbers)}", fn.count(_ERROR).alias("refused"))
+    if query.enforced and not query.shows_error:
+        frame = frame.where(fn.col(_ERROR).isNull())
+    if way == "columns":
+        frame = _kept_rows(frame, query)
+    carried = [fn.col(f"c{place}") for place in range(len(columns))]
+    errors = [fn.col(_ERROR)] if query.shows_error else []
+    result = frame.select(*carried, *_filter_columns(query), *errors)
+    return result.toDF(*columns.names, *(column.name for column in query.added()))
+
+
+def _choose_way(columns: StructType, query: MatchQuery) -> Way:
+    """How publications travel; refuses columns that cannot, where they would have to."""
+    awkward = stuck(columns)
+    if not spark_runner.has_columns_way():
+        spark_runner.refuse_awkward(awkward)
+        return "whole"
+    explodes = query.adds_filters and query.output == "rows"
+    wide = bytes_unneeded(columns, query.needed) >= (_WIDE_ROWS if explodes else _WIDE)
+    return "columns" if awkward or wide else "whole"
+
+
+def _whole(publications: "DataFrame", query: MatchQuery) -> "DataFrame":
+    """The publications of the result, with what was found; all columns travel."""
+    columns = StructType([*numbered(publications.schema.fields), *query.found("whole")])
+    task = JoinTask(query.filters, query.plan("whole"), tuple(columns.names))
+    return spark_runner.run(task, publications, columns)
+
+
+def _columns(publications: "DataFrame", query: MatchQuery) -> "DataFrame":
+    """All publications, with what was found; only the needed columns travel."""
+    columns = publications.schema
+    frame = publications.toDF(*(column.name for column in numbered(columns.fields)))
+    given = leaf_columns(columns, query.needed) or {ROW: fn.lit(0)}
+    fields = query.found("columns")
+    task = JoinTask(query.filters, query.plan("columns"), tuple(f.name for f in fields), False)
+    type_ = fields[0].dataType if len(fields) == 1 else StructType(fields)
+    steady = isinstance(type_, BooleanType)  # used in one place, and better moved by Spark
+    found = spark_runner.run_on_columns(task, given, type_, steady)
+    if len(fields) == 1:
+        return frame.withColumn(fields[0].name, found)
+    frame = frame.withColumn(_FOUND, found)
+    parts = [fn.col(_FOUND).getField(field.name).alias(field.name) for field in fields]
+    return frame.select(*(fn.col(name) for name in frame.columns[:-1]), *parts)
+
+
+def _kept_rows(frame: "DataFrame", query: MatchQuery) -> "DataFrame":
+    """The publications that the result has; rows of matches drop the others by themselves."""
+    found = fn.col(f"{_FOUND}0")
+    if query.how == "semi":
+        return frame.where(found)
+    if query.how == "anti":
+        return frame.where(~found)
+    if query.how == "inner" and query.output == "arrays":
+        return frame.where(fn.size(found) > 0)
+    return frame
+
+
+def _filter_columns(query: MatchQuery) -> "list[Column]":
+    """The columns of the filters, made of what was found."""
+    if not query.adds_filters:
+        return []
+    if query.output == "arrays":
+        return [fn.col(f"{_FOUND}{place}") for place in range(1 + len(query.kept))]
+    found, outer = fn.col(f"{_FOUND}0"), query.how == "left"
+    if query.kept:
+        return [fn.inline_outer(found) if outer else fn.inline(found)]
+    return [fn.explode_outer(found) if outer else fn.explode(found)]

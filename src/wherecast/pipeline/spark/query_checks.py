@@ -1,0 +1,154 @@
+"""What is looked at before a query is built, so that its errors come at once and name the place."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, get_args
+
+import pyarrow as pa
+
+from wherecast.columns import arrow_schema
+from wherecast.model import Attribute, ConfigError, Problem, Schema, SchemaError
+from wherecast.model.names import did_you_mean
+from wherecast.pipeline.filters.filter_loading import Open, one_naming
+from wherecast.pipeline.filters.loaded_filters import reading_schema
+from wherecast.pipeline.filters.stored_filters import StoredFilters
+from wherecast.pipeline.stages.batch_stages import validate
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructField
+
+
+def need_frame(value: object, what: str) -> None:
+    """Nothing where the value is a DataFrame, of whichever kind of session."""
+    if not (hasattr(value, "mapInArrow") and hasattr(value, "isStreaming")):
+        raise ConfigError(f"{what} is a Spark DataFrame, not {type(value).__name__}")
+
+
+def need_kind(option: str, value: object, kind: type, optional: bool = False) -> None:
+    """Nothing where the value is of a class, or None where that may be."""
+    if isinstance(value, kind) or (optional and value is None):
+        return
+    wanted = "a wherecast Schema" if kind is Schema else "a string"
+    raise ConfigError(f"{option} is {wanted}, not {type(value).__name__}")
+
+
+def need_schema(value: object) -> None:
+    """Nothing where the value is a schema of a DataFrame, or one of Wherecast."""
+    if not (isinstance(value, Schema) or hasattr(value, "fields")):
+        kind = type(value).__name__
+        raise ConfigError(f"schema is that of a DataFrame, or a wherecast Schema, not {kind}")
+
+
+def need_one_of(option: str, value: object, choices: Any) -> None:
+    """Nothing where the value is one of a `Literal`."""
+    known = get_args(choices)
+    if value not in known:
+        raise ConfigError(f"{option} is one of {', '.join(known)}, not {value!r}")
+
+
+def find_column(frame: "DataFrame", name: str) -> "StructField":
+    """The column of a frame of filters: by exact case, else by any case where that is unique."""
+    fields = frame.schema.fields
+    found = [f for f in fields if f.name == name]
+    found = found or [f for f in fields if f.name.casefold() == name.casefold()]
+    if len(found) != 1:
+        there = ", ".join(frame.columns)
+        count = "no column" if not found else "more than one column"
+        raise ConfigError(f"the filters have {count} {name}; their columns are {there}")
+    return found[0]
+
+
+def needed_by(filters: StoredFilters) -> tuple[Attribute, ...]:
+    """The attributes that matching looks at: those that are named, and those of a domain."""
+    reading = reading_schema(filters.schema, filters.enforced, filters.named)
+    return tuple(dict.fromkeys((*filters.named, *reading)))
+
+
+def needed_ever(filters: StoredFilters, publications: "DataFrame") -> tuple[Attribute, ...]:
+    """The attributes that matching may come to look at, whatever filters are added later."""
+    own = tuple(filters.schema)
+    if not filters.schema.open:
+        return own
+    columns = Schema.from_spark(publications.schema)
+    return (*own, *(column for column in columns if filters.schema.find(column.name) is None))
+
+
+def need_columns(
+    publications: "DataFrame",
+    filters: StoredFilters,
+    needed: Sequence[Attribute],
+    open_blob: Open | None = None,
+) -> None:
+    """Nothing where the columns of the publications can be what the filters were read for.
+
+    Args:
+        publications: what is matched.
+        filters: what it is matched against.
+        needed: the attributes that are looked at.
+        open_blob: finds the files of the filters, so that an error can name one of them.
+
+    Raises:
+        SchemaError: a column cannot be the attribute of its name.
+        ConfigError: there is no such column, or it is of another type than the filters expect.
+    """
+    found = Schema.from_spark(publications.schema)
+    for attribute in needed:
+        _need_attribute(attribute, found)
+    if filters.enforced:  # on no rows: what a worker would find out first
+        validate(pa.RecordBatch.from_pylist([], schema=arrow_schema(found)), filters.schema)
+    for attribute in filters.named if filters.enforced else needed:
+        name, column = attribute.name, found.find(attribute.name)
+        if column is None:
+            one = None if open_blob is None else one_naming(filters, name, open_blob)
+            raise ConfigError(_absent(name, one, found))
+        if filters.enforced:  # a column may be read as another type
+            continue
+        if _shown(column) != _shown(attribute):
+            told = f"as {_shown(attribute)}, the column is {_shown(column)}"
+            raise ConfigError(f"the filters were read for {name} {told}")
+
+
+def _absent(name: str, filter_id: object, found: Schema) -> str:
+    """What is said of an attribute that is no column."""
+    text = f"the filters need {name}"
+    if filter_id is not None:
+        text = f"the filters name {name} (filter {filter_id!r} for one)"
+    hint = did_you_mean(name, found.names)
+    told = f"{text}, which is no column of the publications"
+    return f"{told}; {hint}" if hint else told
+
+
+def _shown(attribute: Attribute) -> str:
+    """The type of an attribute as far as comparisons depend on it."""
+    scale = f" with {attribute.scale} digits after the point" if attribute.scale else ""
+    return attribute.kind + scale
+
+
+def _need_attribute(attribute: Attribute, found: Schema) -> None:
+    """Nothing where no column of that name is of a type that no attribute has."""
+    if found.find(attribute.name) is not None:
+        return
+    name = attribute.name.casefold()
+    for column, shown in found.unsupported.items():
+        if column.casefold() == name:
+            _refuse(column, shown, attribute)
+    for column in (*found.names, *found.unsupported):
+        if column.casefold().startswith(f"{name}."):
+            _refuse(column[: len(name)], "a struct", attribute)
+
+
+def _refuse(column: str, shown: str, attribute: Attribute) -> None:
+    text = f"column {column} is {shown}, which cannot be the {attribute.kind} attribute"
+    raise SchemaError([Problem("wrong_type", f"{text} {attribute.name}", attribute.name)])
+
+
+def need_no_clash(publications: "DataFrame", added: Sequence["StructField"]) -> None:
+    """Nothing where no two columns of the result have one name, in any case."""
+    there = {name.casefold() for name in publications.columns}
+    for column in added:
+        if column.name.casefold() in there:
+            raise ConfigError(
+                f"the result would have two columns named {column.name}; give a prefix for the"
+                ' added ones, such as prefix="matched_"'
+            )
+        there.add(column.name.casefold())

@@ -1,0 +1,1 @@
+"""The server: HTTP and WebSocket over a broker, its settings, and the watch over its processes."""

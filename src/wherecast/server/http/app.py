@@ -1,0 +1,92 @@
+"""The application: all paths over one desk."""
+
+import asyncio
+
+from fastapi import FastAPI
+
+from wherecast.model import Limits
+from wherecast.server.http.batching.ack_batcher import AckBatcher
+from wherecast.server.http.batching.publish_batcher import Joint
+from wherecast.server.http.context import Context
+from wherecast.server.http.core_protocol import CoreProtocol
+from wherecast.server.http.counters import Counters
+from wherecast.server.http.messages.answers import HANDLERS
+from wherecast.server.http.pipeline_state import PipelineState
+from wherecast.server.http.routes import (
+    dead_letters,
+    explain,
+    health,
+    metrics,
+    notifications,
+    publications,
+    push,
+    read_publications,
+    streams,
+    subscribers,
+    subscriptions,
+)
+from wherecast.server.http.routes.front import Front
+from wherecast.server.http.stage_timings import Timings
+from wherecast.server.http.transport.body import Bodies
+from wherecast.server.http.transport.guard import App, Guard
+from wherecast.server.http.transport.threads import Threads
+from wherecast.server.settings import Settings
+
+_DESCRIPTION = """Content-based publish/subscribe: filters are WHERE clauses.
+
+Notifications are also pushed: open a WebSocket at `/v1/subscribers/{name}/push`. Each message is a
+notification object as a pull gives it; send `{"through": cursor}` or `{"cursors": […]}` back."""
+
+
+def context_of(desk: CoreProtocol, settings: Settings, pipeline: PipelineState) -> Context:
+    """What the paths of a server share; made within the event loop that serves them."""
+    given, threads, timings = settings.limits, Threads(), Timings()
+    limits = Limits(
+        publication_attributes_max=given.publication_attributes_max,
+        json_depth_max=given.json_depth_max,
+        payload_bytes_max=given.payload_bytes_max,
+    )
+    return Context(
+        desk=desk,
+        settings=settings,
+        threads=threads,
+        bodies=Bodies(given),
+        joint=Joint(desk, threads, timings, given.publications_max, limits),
+        acks=AckBatcher(desk.courier, threads, timings),
+        timings=timings,
+        counters=Counters(),
+        pipeline=pipeline,
+        stopping=asyncio.Event(),
+    )
+
+
+def api_of(context: Context, version: str) -> FastAPI:
+    """All paths."""
+    api = FastAPI(
+        title="Wherecast",
+        version=version,
+        description=_DESCRIPTION,
+        redoc_url=None,
+        redirect_slashes=False,
+        exception_handlers=HANDLERS,
+    )
+    for module in (
+        streams,
+        publications,
+        read_publications,
+        explain,
+        subscribers,
+        subscriptions,
+        notifications,
+        push,
+        dead_letters,
+        health,
+        metrics,
+    ):
+        api.include_router(module.router(context))
+    return api
+
+
+def app_of(context: Context, version: str) -> App:
+    """The application that a server runs."""
+    return Guard(Front(api_of(context, version), context), (context.settings.server.host,))

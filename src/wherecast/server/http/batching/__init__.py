@@ -1,0 +1,1 @@
+"""Small calls that are done together."""

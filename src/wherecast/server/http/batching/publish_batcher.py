@@ -1,0 +1,151 @@
+"""Small requests of publishers, prepared and appended together.
+
+What one publication costs is mostly what a batch costs. So the requests that come while others are
+being written wait for these, and then go together; each gets the answer that it would get alone.
+Large requests and Arrow streams go by themselves.
+
+Concurrency: of one event loop.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+from wherecast.broker.intake.arrow_bodies import prepare_arrow
+from wherecast.broker.intake.intake import PreparedPublications
+from wherecast.broker.intake.json_bodies import prepare_objects, read_objects
+from wherecast.broker.intake.published import Published, published
+from wherecast.model import Limits, WherecastError
+from wherecast.server.http.batching.batcher import Batcher
+from wherecast.server.http.core_protocol import CoreProtocol
+from wherecast.server.http.messages.answers import Refused
+from wherecast.server.http.routes.lookups import stream_schema
+from wherecast.server.http.stage_timings import Timings
+from wherecast.server.http.transport.body import ARROW, JSON
+from wherecast.server.http.transport.threads import Threads
+from wherecast.store.records import Receipt
+
+_SMALL_BYTES = 16 << 10
+_TOGETHER_MAX = 500  # requests
+_REST_MAX_S = 0.01
+
+Outcome = Published | Exception
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _WaitingPublish:
+    """A request."""
+
+    stream: str
+    kind: str
+    body: bytes
+
+
+class Joint:
+    """Where the requests of publishers come together.
+
+    Args:
+        desk: takes the publications.
+        threads: where they are prepared and written.
+        timings: told what that took.
+        rows_max: publications of one request.
+        limits: of each publication.
+    """
+
+    def __init__(
+        self, desk: CoreProtocol, threads: Threads, timings: Timings, rows_max: int, limits: Limits
+    ) -> None:
+        self._desk = desk
+        self._threads = threads
+        self._timings = timings
+        self._rows_max = rows_max
+        self._limits = limits
+        self._alone = 0
+        self._together: Batcher[_WaitingPublish, Published] = Batcher(
+            threads, self._publish_all, _rest_s, _TOGETHER_MAX
+        )
+
+    @property
+    def batches(self) -> int:
+        """How often something was written."""
+        return self._alone + self._together.times
+
+    @property
+    def requests(self) -> int:
+        """How many requests that were."""
+        return self._alone + self._together.items
+
+    async def publish(self, stream: str, kind: str, body: bytes) -> Published:
+        """What became of the publications of a request, once they are on disk.
+
+        Raises:
+            Refused: there is no such stream, or the body is empty.
+            PublicationError: the body as a whole cannot be read.
+            StoreError: they could not be stored; none is.
+        """
+        if not body or body.isspace():
+            raise Refused(400, "malformed", "the body is empty; it needs a publication")
+        if kind == ARROW or len(body) > _SMALL_BYTES:
+            self._alone += 1
+            return await self._threads.write(self._publish_alone, stream, kind, body)
+        return await self._together.submit(_WaitingPublish(stream, kind, body))
+
+    def _publish_all(self, given: Sequence[_WaitingPublish]) -> list[Outcome]:
+        """What became of each request, in order."""
+        places: dict[str, list[int]] = {}
+        for place, one in enumerate(given):
+            places.setdefault(one.stream, []).append(place)
+        outcomes: dict[int, Outcome] = {}
+        for stream, own in places.items():
+            requests = [given[place] for place in own]
+            outcomes |= zip(own, self._publish_joined(stream, requests), strict=True)
+        return [outcomes[place] for place in range(len(given))]
+
+    def _publish_joined(self, stream: str, given: Sequence[_WaitingPublish]) -> list[Outcome]:
+        """What became of each request to one stream."""
+        started = perf_counter()
+        try:
+            schema = stream_schema(self._desk, stream)
+        except (Refused, WherecastError) as error:
+            return [error] * len(given)
+        outcomes: list[Outcome | tuple[int, int]] = []
+        objects: list[Any] = []
+        for one in given:
+            start = len(objects)
+            try:
+                objects += self._objects(one.kind, one.body)
+                outcomes.append((start, len(objects)))
+            except (Refused, WherecastError) as error:
+                outcomes.append(error)
+        try:
+            prepared = prepare_objects(objects, stream, schema, self._limits)
+            receipt = self._accepted(prepared, started)
+        except WherecastError as error:
+            return [error if isinstance(one, tuple) else one for one in outcomes]
+        return [
+            published(prepared, receipt, *one) if isinstance(one, tuple) else one
+            for one in outcomes
+        ]
+
+    def _publish_alone(self, stream: str, kind: str, body: bytes) -> Published:
+        started = perf_counter()
+        schema = stream_schema(self._desk, stream)
+        if kind == ARROW:
+            prepared = prepare_arrow(body, stream, schema, self._rows_max, self._limits)
+        else:
+            prepared = prepare_objects(self._objects(kind, body), stream, schema, self._limits)
+        return published(prepared, self._accepted(prepared, started))
+
+    def _accepted(self, prepared: PreparedPublications, started: float) -> Receipt | None:
+        self._timings.add("prepare", perf_counter() - started)
+        with self._timings.timed("append"):
+            return self._desk.accept(prepared)
+
+    def _objects(self, kind: str, body: bytes) -> list[Any]:
+        return read_objects(body, kind == JSON, self._rows_max, self._limits)
+
+
+def _rest_s(requests: int, seconds: float) -> float:
+    """After several at once a part of what they took, so that more come together; else none."""
+    return min(seconds / 4, _REST_MAX_S) if requests > 1 else 0.0

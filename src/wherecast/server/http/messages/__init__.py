@@ -1,0 +1,1 @@
+"""The messages of HTTP and WebSocket: parsed, written, described."""

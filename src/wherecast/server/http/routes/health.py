@@ -1,0 +1,80 @@
+"""`/healthz`: the process answers. `/readyz`: publications are stored and matched."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import APIRouter
+from fastapi.responses import Response
+
+from wherecast.model import WherecastError
+from wherecast.server.http.context import Context
+from wherecast.server.http.messages import messages
+from wherecast.server.http.messages.answers import answer
+from wherecast.store.clock import now_us
+from wherecast.store.contracts import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Lag:
+    """How far matching is behind publishing.
+
+    Attributes:
+        publications: that wait.
+        seconds: how long the oldest of them has waited.
+    """
+
+    publications: int
+    seconds: float
+
+
+def lag_of(store: Store) -> Lag:
+    """How far matching is behind publishing."""
+    done, ends = store.batches.progress().position, store.log.ends()
+    waiting = ends.since(done)
+    if waiting <= 0:
+        return Lag(0, 0.0)
+    for partition, end in ends.items():
+        for entry in store.log.read(partition, done[partition], min(done[partition] + 1, end)):
+            return Lag(waiting, max(0.0, (now_us() - entry.accepted_at) / 1e6))
+    return Lag(waiting, 0.0)
+
+
+def router(context: Context) -> APIRouter:
+    """The paths that those who run the server look at."""
+    routes = APIRouter(tags=["operation"])
+
+    @routes.get("/healthz", response_model=messages.Health)
+    async def healthz() -> Response:
+        """The process answers."""
+        return answer({"status": "ok"})
+
+    @routes.get(
+        "/readyz", response_model=messages.Readiness, responses={503: {"model": messages.Readiness}}
+    )
+    async def readyz() -> Response:
+        """Publications are stored, matched and delivered; and how far matching is behind."""
+        document = await context.threads.read(_readiness)
+        return answer(document, 200 if document["ready"] else 503)
+
+    def _readiness() -> dict[str, Any]:
+        pipeline = context.pipeline
+        problem, lag = pipeline.problem, Lag(0, 0.0)
+        is_ready = pipeline.is_running and not context.stopping.is_set()
+        try:
+            context.desk.check()
+            lag = lag_of(context.desk.store)
+            if context.desk.problem is not None:
+                is_ready, problem = False, str(context.desk.problem)
+        except WherecastError as error:
+            is_ready, problem = False, str(error)
+        return {
+            "ready": is_ready,
+            "pipeline": {
+                "phase": pipeline.phase,
+                "restarts": pipeline.restarts,
+                "problem": problem or None,
+            },
+            "lag": {"publications": lag.publications, "seconds": lag.seconds},
+        }
+
+    return routes

@@ -1,0 +1,219 @@
+"""`WS /v1/subscribers/{name}/push`: notifications as they come, acknowledgements back.
+
+A connection holds what its socket takes and one message more. While that does not move, nothing is
+made for it: what it was handed waits as numbers in its queue, at most `push.in_flight_max` of them.
+One that does not move for `push.stall` is closed; its notifications stay queued.
+"""
+
+import asyncio
+from collections.abc import Coroutine
+from contextlib import suppress
+from typing import Any
+
+import orjson
+from fastapi import APIRouter, WebSocket
+from fastapi.responses import Response
+from starlette.websockets import WebSocketDisconnect, WebSocketState
+
+from wherecast.broker.loop_event import LoopEvent
+from wherecast.delivery import Notification
+from wherecast.model import WherecastError
+from wherecast.server.http.batching.connection_acks import ConnectionAcks
+from wherecast.server.http.context import Context
+from wherecast.server.http.messages.answers import Refused, answer, refused_of
+from wherecast.server.http.messages.notification_json import (
+    Objects,
+    joined,
+    objects_at_hand,
+    objects_within,
+)
+from wherecast.server.http.messages.push_options import PushOptions, options_of
+from wherecast.server.http.routes.lookups import open_queue
+from wherecast.server.http.transport.sockets import transport_of
+
+REPLACED, STALLED, UNREGISTERED = 4000, 4001, 4002
+_GOING_AWAY, _FAILED = 1001, 1011
+_SENT_AT_ONCE_BYTES = 256 << 10
+_LITTLE_BYTES = 32 << 10  # so little does not keep a connection from taking more
+_WIDE = 100  # in flight: such a connection goes on while acknowledgements wait for others
+_REASONS = {
+    REPLACED: "another connection of this subscriber was opened",
+    STALLED: "the connection took nothing for too long",
+    UNREGISTERED: "the subscriber was unregistered",
+    _GOING_AWAY: "the server is stopping",
+    _FAILED: "the server failed at this; its log says more",
+}
+
+
+def router(context: Context) -> APIRouter:
+    """The path of push connections."""
+    routes = APIRouter()
+    most = context.settings.push.connections_max
+
+    @routes.websocket("/v1/subscribers/{name}/push")
+    async def push(websocket: WebSocket, name: str) -> None:
+        """Push notifications to a subscriber."""
+        try:
+            options = options_of(websocket.query_params, context.settings.push)
+            if len(context.connections) >= most:
+                text = f"{most} connections are open, the limit push.connections_max"
+                raise Refused(503, "too_many", text)
+            await context.threads.read(open_queue, context.desk, name)
+        except Refused as error:
+            found = {"code": error.code, "message": error.message}
+            await _deny(websocket, answer({"error": found}, error.status))
+            return
+        except WherecastError as error:
+            status, found = refused_of(error)
+            await _deny(websocket, answer({"error": found}, status))
+            return
+        await websocket.accept()
+        with context.connections.opened(name) as number:
+            await _Push(context, websocket, name, number, options).run()
+
+    return routes
+
+
+async def _deny(websocket: WebSocket, response: Response) -> None:
+    with suppress(WebSocketDisconnect, RuntimeError):
+        await websocket.send_denial_response(response)
+
+
+class _Push:
+    """One connection."""
+
+    def __init__(
+        self, context: Context, websocket: WebSocket, name: str, number: int, options: PushOptions
+    ) -> None:
+        self._context = context
+        self._desk = context.desk
+        self._websocket = websocket
+        self._name = name
+        self._number = number
+        self._options = options
+        self._handed: list[Notification] = []
+        self._transport = transport_of(websocket.scope)
+        hurries = options.confirm or options.window < _WIDE
+        self._acks = ConnectionAcks(context.acks, name, hurries, options.confirm)
+        self._stall_s = context.settings.push.stall.total_seconds()
+
+    async def run(self) -> None:
+        """Sends and receives until either ends."""
+        courier, read = self._desk.courier, self._context.threads.read
+        try:
+            await read(courier.connect, self._name, self._number, self._options.window)
+            code = await _first(
+                self._send(), self._receive(), self._acknowledge(), self._stopping()
+            )
+        except (WebSocketDisconnect, RuntimeError):  # gone, perhaps while something was sent
+            code = None
+        except WherecastError:
+            code = _FAILED
+        finally:
+            courier.disconnect(self._name, self._number)
+        await self._close(code)
+
+    async def _send(self) -> int:
+        """Sends what there is; why it ends."""
+        woken = LoopEvent()
+        with self._desk.courier.listening(self._name, woken.set):
+            while True:
+                woken.clear()
+                handed = self._desk.courier.sent(self._name, self._number, 0.0)
+                if handed is None:
+                    return await self._ended()
+                self._handed += handed
+                for message in self._messages(await self._objects()):
+                    if not await self._sent(message):
+                        self._context.connections.stalled += 1
+                        return STALLED
+                if not self._handed:  # what comes after it was asked wakes it
+                    await woken.wait()
+
+    async def _objects(self) -> list[bytes]:
+        """What is to be sent now, of what was handed."""
+        if not self._handed:
+            return []
+        with self._context.timings.timed("send"):
+            found = objects_at_hand(self._desk, self._handed, _SENT_AT_ONCE_BYTES)
+        if found is None:
+            found = await self._context.threads.read(self._read)
+        del self._handed[: found.used]
+        self._context.counters.pushed.inc(len(found.each))
+        return found.each
+
+    def _read(self) -> Objects:
+        with self._context.timings.timed("send"):
+            return objects_within(self._desk, self._name, self._handed, _SENT_AT_ONCE_BYTES)
+
+    def _messages(self, each: list[bytes]) -> list[str]:
+        step = self._options.batch
+        if step is None:
+            return [one.decode() for one in each]
+        parts = (each[start : start + step] for start in range(0, len(each), step))
+        return [joined(part).decode() for part in parts]
+
+    async def _sent(self, message: str) -> bool:
+        """Whether a message went out in time."""
+        if self._transport is not None and self._transport.get_write_buffer_size() < _LITTLE_BYTES:
+            await self._websocket.send_text(message)  # it does not wait
+            self._context.connections.holds(self._transport.get_write_buffer_size())
+            return True
+        try:
+            with self._context.connections.sending(self._transport):
+                async with asyncio.timeout(self._stall_s):
+                    await self._websocket.send_text(message)
+        except TimeoutError:
+            return False
+        return True
+
+    async def _ended(self) -> int:
+        """Why the queue has another connection, or none."""
+        if self._context.stopping.is_set():
+            return _GOING_AWAY
+        known = self._desk.store.registry.has_subscriber
+        if not await self._context.threads.read(known, self._name):
+            return UNREGISTERED
+        self._context.connections.replaced += 1
+        return REPLACED
+
+    async def _receive(self) -> int:
+        """Takes acknowledgements until the client goes."""
+        while True:
+            message = await self._websocket.receive()
+            if message["type"] == "websocket.disconnect":
+                raise WebSocketDisconnect(message.get("code", 1005))
+            text = message.get("text")
+            await self._acks.put(message.get("bytes", b"") if text is None else text)
+
+    async def _acknowledge(self) -> int:
+        """Writes acknowledgements, and tells what the client is to know."""
+        while True:
+            for told in await self._acks.next():
+                if not await self._sent(orjson.dumps(told).decode()):
+                    return STALLED
+
+    async def _stopping(self) -> int:
+        await self._context.stopping.wait()
+        return _GOING_AWAY
+
+    async def _close(self, code: int | None) -> None:
+        if code == STALLED and self._transport is not None:
+            self._transport.abort()  # it takes no farewell either
+        if code is None or self._websocket.client_state != WebSocketState.CONNECTED:
+            return
+        with suppress(WebSocketDisconnect, RuntimeError, TimeoutError):
+            async with asyncio.timeout(self._stall_s):
+                await self._websocket.close(code, _REASONS[code])
+
+
+async def _first(*coroutines: Coroutine[Any, Any, int]) -> int:
+    """What the first one to end gives, or raises; the others are ended."""
+    tasks = [asyncio.ensure_future(one) for one in coroutines]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        return next(task for task in tasks if task in done).result()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

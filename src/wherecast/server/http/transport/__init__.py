@@ -1,0 +1,1 @@
+"""Bytes on the wire: bodies within limits, sockets, threads, guards."""

@@ -1,0 +1,1 @@
+"""Named blobs under a URI, and this host's copies of them."""

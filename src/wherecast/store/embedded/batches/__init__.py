@@ -1,0 +1,1 @@
+"""`batches.db`: batch records, mailboxes and their segments."""

@@ -1,0 +1,173 @@
+"""Batch records on disk, in `batches.db`: one partition, so a sequence is an offset.
+
+Concurrency: safe from several threads and processes. Whoever commits does so in one transaction;
+the epoch in it tells pipelines apart. Large segments are written before it, beside other commits.
+"""
+
+import threading
+
+import apsw
+import numpy as np
+import numpy.typing as npt
+
+from wherecast.model import ConflictError, StoreError
+from wherecast.store.contracts import DEAD_LETTERS_MOST
+from wherecast.store.crash_points import reached
+from wherecast.store.embedded.batches.batch_tables import (
+    batch_of,
+    batch_row,
+    dead_letter_of,
+    dead_letter_row,
+    read_progress,
+    read_state,
+    write_state,
+)
+from wherecast.store.embedded.batches.segment_rows import PreparedSegment, SegmentRows, Swept
+from wherecast.store.embedded.database import Database
+from wherecast.store.embedded.directory import Directory
+from wherecast.store.records import Batch, DeadLetter, Progress
+from wherecast.store.sequences import continues, numbered
+from wherecast.store.wake import Waiter, wake
+
+_TRIES = 5
+
+
+class EmbeddedBatches:
+    """The record of each batch, and who may write the next one."""
+
+    def __init__(self, directory: Directory, database: Database, segments: SegmentRows) -> None:
+        self._database = database
+        self._segments = segments
+        self._wake_folder = directory.path / "wake"
+        self._waiter: Waiter | None = None
+        self._waiter_lock = threading.Lock()
+        self._known_end = 0  # everything before this sequence is committed
+
+    def begin(self) -> int:
+        """The epoch of a new pipeline; from now on no earlier one can commit.
+
+        Files that an earlier one left unfinished, or wrote for a batch that it did not commit, are
+        deleted.
+        """
+        with self._database.transaction() as connection:
+            epoch, starts_at = read_state(connection, self._database.path)
+            write_state(connection, epoch + 1, starts_at)
+            self._segments.sweep_unnamed(connection)
+        return epoch + 1
+
+    def progress(self) -> Progress:
+        """How far the pipeline has come."""
+        with self._database.reading() as connection:
+            progress = read_progress(connection, self._database.path)
+        self._known_end = max(self._known_end, progress.sequence)
+        return progress
+
+    def commit(self, batch: Batch, epoch: int) -> Progress:
+        """Adds a batch with its segments and dead letters, all or nothing."""
+        for _ in range(_TRIES):
+            try:
+                progress = self._commit(batch, epoch)
+            except Swept:
+                continue  # by a pipeline that began meanwhile, as the next look will tell
+            reached("commit.after")
+            self._known_end = progress.sequence
+            wake(self._wake_folder)
+            return progress
+        raise StoreError("the files of a batch were deleted while it was committed")
+
+    def wait(self, sequence: int, timeout_s: float) -> bool:
+        """Waits until the progress is beyond a sequence; False where the time ran out first."""
+        with self._waiter_lock:
+            if self._waiter is None:
+                self._waiter = Waiter(self._wake_folder)
+        return self._waiter.wait(lambda: self.progress().sequence > sequence, timeout_s)
+
+    def locate(
+        self, sequences: npt.NDArray[np.int64]
+    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+        """The partitions and the offsets of sequences."""
+        if len(sequences) and (sequences.min() < 0 or not self._reaches(int(sequences.max()))):
+            raise StoreError("a sequence that no batch has has no place")
+        return np.zeros(len(sequences), np.int32), sequences.astype(np.int64)
+
+    def _reaches(self, sequence: int) -> bool:
+        """Whether a sequence is committed, looked up where it was not known to be."""
+        return sequence < self._known_end or sequence < self.progress().sequence
+
+    def records(self, start: int, end: int) -> list[tuple[int, Batch]]:
+        """The batches that overlap a range of sequences, each after the sequence it begins at."""
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                """
+                SELECT * FROM batches
+                WHERE first >= coalesce((SELECT max(first) FROM batches WHERE first <= ?), ?)
+                    AND first < ? ORDER BY first
+                """,
+                (start, start, end),
+            ).fetchall()
+        found = [batch_of(row, self._database.path) for row in rows]
+        return [one for one in found if one[1].end[0] > start]
+
+    def dead_letters(self, after: int = -1, limit: int = 1000) -> list[tuple[int, DeadLetter]]:
+        """The next dead letters, with their numbers."""
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                "SELECT * FROM dead_letters WHERE number > ? ORDER BY number LIMIT ?",
+                (after, limit),
+            ).fetchall()
+        return [dead_letter_of(row, self._database.path) for row in rows]
+
+    def close(self) -> None:
+        """Waits for nothing any more."""
+        with self._waiter_lock:
+            if self._waiter:
+                self._waiter.close()
+
+    def _commit(self, batch: Batch, epoch: int) -> Progress:
+        prepared: list[PreparedSegment] | None = None
+        if any(self._segments.is_large(one.notifications) for one in batch.segments):
+            # Files are written before the transaction that names them; but none in vain.
+            with self._database.reading() as connection:
+                now = self._checked(connection, epoch)
+            if not continues(batch, now):
+                return now
+            prepared = self._prepared(batch)
+        with self._database.transaction() as connection:
+            now = self._checked(connection, epoch)
+            if not continues(batch, now):
+                return now  # another thread committed it; its files are these files
+            if prepared is None:
+                prepared = self._prepared(batch)
+            connection.execute("INSERT INTO batches VALUES (?, ?, ?, ?, ?)", batch_row(batch))
+            self._segments.insert(connection, prepared)
+            if batch.dead_letters:
+                _add_dead_letters(connection, batch)
+            reached("commit.before")
+        return Progress(batch.end, batch.changes, batch.end[0])
+
+    def _prepared(self, batch: Batch) -> list[PreparedSegment]:
+        given = numbered(batch, batch.start[0])
+        return [self._segments.prepare(one, tier=0) for one in given]
+
+    def _checked(self, connection: apsw.Connection, epoch: int) -> Progress:
+        """The progress, where no later pipeline has begun.
+
+        Raises:
+            ConflictError: one has.
+        """
+        current, _ = read_state(connection, self._database.path)
+        if epoch != current:
+            raise ConflictError(f"pipeline {epoch} was replaced by pipeline {current}")
+        return read_progress(connection, self._database.path)
+
+
+def _add_dead_letters(connection: apsw.Connection, batch: Batch) -> None:
+    last = connection.execute("SELECT max(number) FROM dead_letters").fetchone()
+    number = -1 if last is None or last[0] is None else last[0]
+    for letter in batch.dead_letters:
+        number += 1
+        connection.execute(
+            "INSERT INTO dead_letters VALUES (?, ?, ?, ?, ?, ?, ?)",
+            dead_letter_row(number, letter),
+        )
+    connection.execute("DELETE FROM dead_letters WHERE number <= ?", (number - DEAD_LETTERS_MOST,))

@@ -1,0 +1,116 @@
+"""Verifies everything that a directory holds, whether or not a server runs on it.
+
+What is looked at first must not refer beyond what is looked at later, since a server may write
+meanwhile: cursors come first, then batches, then the log.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from wherecast.model import StoreError
+from wherecast.store.embedded import cursors
+from wherecast.store.embedded.batches import batch_tables
+from wherecast.store.embedded.check.check_batches import (
+    check_batches,
+    check_dead_letters,
+    check_segments,
+)
+from wherecast.store.embedded.check.check_log import check_changes, check_entries, check_registry
+from wherecast.store.embedded.check.check_report import CheckFinding
+from wherecast.store.embedded.cursors import cursor_of, cursor_rows
+from wherecast.store.embedded.database import Database, Layout
+from wherecast.store.embedded.directory import Directory
+from wherecast.store.embedded.log import log_tables
+
+_PROBLEMS_MAX = 20  # of one file, as SQLite tells them
+
+
+@dataclass
+class _Ends:
+    """How far each file goes, as the check has seen it."""
+
+    acknowledged: int = 0
+    matched: int = 0
+    changes: int = 0
+
+
+def check_store(path: Path) -> Iterator[CheckFinding]:
+    """Looks at everything in a directory; tells what it looked at, and each problem.
+
+    Raises:
+        ConfigError: it is no store, or cannot be read.
+    """
+    try:
+        Directory(path, "reader").close()
+    except StoreError as error:
+        yield CheckFinding("format", "", 0, str(error))
+    ends = _Ends()
+    yield from _file(path, "cursors.db", cursors.LAYOUT, lambda found: _cursors(found, ends))
+    yield from _file(path, "batches.db", batch_tables.LAYOUT, lambda found: _batches(found, ends))
+    yield from _file(path, "log.db", log_tables.LAYOUT, lambda found: _log(found, ends))
+
+
+Part = Callable[[Database], Iterator[CheckFinding]]
+
+
+def _file(path: Path, name: str, layout: Layout, part: Part) -> Iterator[CheckFinding]:
+    """A database file: SQLite's own pages first, then what is in it."""
+    try:
+        database = Database(path / name, layout, is_writer=False)
+    except StoreError as error:
+        yield CheckFinding(name, "", 0, str(error))
+        return
+    try:
+        with database.reading() as connection:
+            lines = connection.execute(f"PRAGMA integrity_check({_PROBLEMS_MAX})").fetchall()
+        for (line,) in lines:
+            if line != "ok":
+                yield CheckFinding(name, "", 0, str(line))
+        yield from part(database)
+    except StoreError as error:
+        yield CheckFinding(name, "", 0, str(error))
+    finally:
+        database.close()
+
+
+def _cursors(database: Database, ends: _Ends) -> Iterator[CheckFinding]:
+    for row in cursor_rows(database):
+        cursor = cursor_of(row)
+        if cursor is None:
+            problem = f"the cursor of {row[0]!r} is damaged: its queue is delivered again"
+            yield CheckFinding("cursors.db", "cursor", 1, problem)
+        else:
+            ends.acknowledged = max(ends.acknowledged, cursor.through, *cursor.beyond)
+            yield CheckFinding("cursors.db", "cursor", 1)
+
+
+def _batches(database: Database, ends: _Ends) -> Iterator[CheckFinding]:
+    with database.reading() as connection:
+        progress = batch_tables.read_progress(connection, database.path)
+    ends.matched, ends.changes = progress.sequence, progress.changes
+    if ends.acknowledged > ends.matched:
+        problem = f"notification {ends.acknowledged} is acknowledged, but no batch has it"
+        yield CheckFinding("batches.db", "", 0, problem)
+    yield from check_batches(database)
+    yield from check_segments(database, progress.sequence)
+    yield from check_dead_letters(database)
+
+
+def _log(database: Database, ends: _Ends) -> Iterator[CheckFinding]:
+    with database.reading() as connection:
+        marks = log_tables.read_marks(connection)
+        is_damaged = log_tables.has_damaged_marks(connection)
+    if is_damaged:
+        problem = "the marks of its beginning and end are damaged: they are counted anew"
+        yield CheckFinding("log.db", "", 0, problem)
+        marks = marks.reaching(ends.matched)
+    if ends.matched > marks.end or ends.changes > marks.version:
+        yield CheckFinding("log.db", "", 0, f"it ends at {marks.end}, batches at {ends.matched}")
+    yield from check_entries(database, marks)
+    is_whole = True
+    for checked in check_changes(database, marks):
+        is_whole &= checked.problem is None
+        yield checked
+    if is_whole:
+        yield from check_registry(database)

@@ -1,0 +1,1 @@
+"""`log.db`: publications, changes, and the registry that they make."""

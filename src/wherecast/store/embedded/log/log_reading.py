@@ -1,0 +1,99 @@
+"""Entries as they are read from `log.db`.
+
+Each page is read in a short transaction of its own; what was trimmed in between is left out.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import apsw
+
+from wherecast.store.embedded.database import Database
+from wherecast.store.embedded.log.entry_rows import Damage, entry_of
+from wherecast.store.embedded.log.log_tables import read_marks
+from wherecast.store.records import Entry
+
+_PAGE_BYTES = 8 << 20
+
+# As bytes, since a damaged text could not be read at all.
+_ENTRIES = """SELECT first, count, at, crc, CAST(stream AS BLOB), CAST(rows AS BLOB),
+    CAST(attributes AS BLOB){envelopes} FROM entries
+    WHERE first >= ifnull((SELECT max(first) FROM entries WHERE first <= ?1), 0) AND first < ?2
+    ORDER BY first"""
+
+
+def read_entries(database: Database, start: int, end: int, envelopes: bool) -> Iterator[Entry]:
+    """The entries that overlap a range of offsets, whole, in order."""
+    while start < end:
+        with database.reading() as connection:
+            page = _page(connection, start, end, envelopes)
+        if not page:
+            return
+        yield from page
+        start = page[-1].first + page[-1].count
+
+
+def first_rows(rows: Iterable[Any]) -> list[Any]:
+    """The first rows, some megabytes of them."""
+    some: list[Any] = []
+    size = 0
+    for row in rows:
+        some.append(row)
+        size += sum(len(part) for part in row if isinstance(part, bytes))
+        if size > _PAGE_BYTES:
+            break
+    return some
+
+
+def _page(connection: apsw.Connection, start: int, end: int, envelopes: bool) -> list[Entry]:
+    """The next entries, some megabytes of them, with one for each hole."""
+    marks = read_marks(connection)
+    start, end = max(start, marks.start), min(end, marks.end)
+    if start >= end:
+        return []
+    statement = _ENTRIES.format(envelopes=", CAST(envelopes AS BLOB)" if envelopes else "")
+    rows = first_rows(connection.execute(statement, (start, end)))
+
+    def next_after(place: int) -> int:
+        """Where the entry after a row begins."""
+        if place + 1 < len(rows):
+            return int(rows[place + 1][0])
+        after = "SELECT min(first) FROM entries WHERE first > ?"
+        return connection.execute(after, (rows[place][0],)).get or marks.end
+
+    return list(_without_holes(rows, next_after, range(start, end), envelopes))
+
+
+def _without_holes(
+    rows: Sequence[Any], next_after: Callable[[int], int], wanted: range, envelopes: bool
+) -> Iterator[Entry]:
+    """The entries of rows, and one for each hole in the range that is wanted.
+
+    Args:
+        rows: those that overlap the range, or begin before it.
+        next_after: says where the entry after one of them begins; asked only where that matters.
+        wanted: offsets.
+        envelopes: whether they are asked for.
+    """
+    start = wanted.start
+    for place, row in enumerate(rows):
+        if start < row[0]:
+            yield _damaged(start, row[0], "it is missing")
+        try:
+            entry = entry_of(row, envelopes)
+        except Damage as damage:
+            entry = _damaged(row[0], next_after(place), str(damage))
+        if start < entry.first + entry.count:
+            yield entry
+            start = entry.first + entry.count
+        end = min(next_after(place), wanted.stop) if start < wanted.stop else start
+        if start < end:
+            yield _damaged(start, end, "it is missing")
+            start = end
+    if not rows:
+        yield _damaged(start, wanted.stop, "it is missing")
+
+
+def _damaged(first: int, end: int, what: str) -> Entry:
+    which = f"publication {first}" if end == first + 1 else f"publications {first} to {end - 1}"
+    return Entry(0, first, end - first, "", 0, b"", damage=f"the entry of {which}: {what}")

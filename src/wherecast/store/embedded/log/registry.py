@@ -1,0 +1,155 @@
+"""The registry as tables of `log.db`, written in the transaction of each change.
+
+Concurrency: any number of threads and processes; each call sees one state.
+"""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import apsw
+import pyarrow as pa
+
+from wherecast.model import Schema, Subscription, WherecastError
+from wherecast.store.changes.change_batches import runs_of
+from wherecast.store.changes.projection import subscription_of
+from wherecast.store.embedded.database import Database, damaged
+from wherecast.store.embedded.log.log_tables import KnownMarks, read_marks
+from wherecast.store.records import ChangeKind
+
+_UNSORTED_MAX = 1_000  # more changes of a kind are sorted, to write each page once
+_REGISTER = "INSERT OR IGNORE INTO subscribers VALUES (?)"
+_STATEMENTS: Mapping[ChangeKind, tuple[str, str, tuple[str, ...]]] = {
+    # before it per subscriber, for each change, with these fields
+    "stream": ("", "INSERT OR REPLACE INTO streams VALUES (?, ?)", ("stream", "text")),
+    "subscriber": ("", _REGISTER, ("subscriber",)),
+    "forget": (
+        "DELETE FROM subscriptions WHERE subscriber = ?",
+        "DELETE FROM subscribers WHERE name = ?",
+        ("subscriber",),
+    ),
+    "subscribe": (
+        _REGISTER,
+        "INSERT OR REPLACE INTO subscriptions VALUES (?, ?, ?, ?, ?)",
+        ("subscriber", "id", "stream", "text", "at"),
+    ),
+    "unsubscribe": (
+        "",
+        "DELETE FROM subscriptions WHERE subscriber = ? AND id = ?",
+        ("subscriber", "id"),
+    ),
+}
+
+
+def project(connection: apsw.Connection, changes: pa.RecordBatch) -> None:
+    """Applies a batch of `CHANGES` with a column `at` to the tables, within a transaction.
+
+    Changes of one kind that follow one another may be sorted: the order of those of one
+    subscription stays.
+    """
+    for kind, run in runs_of(changes):
+        before, statement, names = _STATEMENTS[kind]
+        if run.num_rows > _UNSORTED_MAX:
+            run = run.sort_by([("subscriber", "ascending"), ("id", "ascending")])
+        if before:
+            subscribers = run.column("subscriber").unique().to_pylist()
+            connection.executemany(before, ((name,) for name in subscribers))
+        columns = [run.column(name).to_pylist() for name in names]
+        connection.executemany(statement, zip(*columns, strict=True))
+
+
+class EmbeddedRegistry:
+    """The tables that `project` writes.
+
+    Args:
+        database: has them.
+        marks: of the log; None reads them each time.
+    """
+
+    def __init__(self, database: Database, marks: KnownMarks | None = None) -> None:
+        self._database = database
+        self._marks = marks or KnownMarks(database, is_owner=False)
+        self._streams: tuple[int, Mapping[str, Schema]] = (-1, {})
+        self._counts: tuple[int, dict[str, int]] = (-1, {})
+
+    def streams(self) -> Mapping[str, Schema]:
+        """The streams and their schemas."""
+        known, streams = self._streams
+        if known == self._marks.now().version:
+            return streams
+        with self._database.reading() as connection:
+            version = read_marks(connection).version
+            rows: list[Any] = connection.execute("SELECT name, schema FROM streams").fetchall()
+        streams = MappingProxyType({name: self._schema(name, text) for name, text in rows})
+        self._streams = (version, streams)
+        return streams
+
+    def has_subscriber(self, name: str) -> bool:
+        """Whether a subscriber is registered."""
+        return bool(self._all("SELECT 1 FROM subscribers WHERE name = ?", name))
+
+    def subscribers(self, after: str = "", limit: int = 1000) -> list[str]:
+        """The next registered subscribers in the order of their names."""
+        page = "SELECT name FROM subscribers WHERE name > ? ORDER BY name LIMIT ?"
+        return [name for (name,) in self._all(page, after, limit)]
+
+    def subscription(self, subscriber: str, id: str) -> Subscription | None:
+        """A subscription, if it is there."""
+        one = "SELECT stream, filter, at FROM subscriptions WHERE subscriber = ? AND id = ?"
+        found = self._all(one, subscriber, id)
+        return self._subscription(subscriber, id, found[0]) if found else None
+
+    def subscriptions(
+        self, subscriber: str, after: str = "", limit: int = 1000
+    ) -> list[Subscription]:
+        """The next subscriptions of a subscriber in the order of their ids."""
+        page = """SELECT id, stream, filter, at FROM subscriptions
+            WHERE subscriber = ? AND id > ? ORDER BY id LIMIT ?"""
+        rows = self._all(page, subscriber, after, limit)
+        return [self._subscription(subscriber, id, held) for id, *held in rows]
+
+    def among(self, subscriber: str, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
+        """The stream and the filter of those of some subscriptions that are there, by id."""
+        one = "SELECT id, stream, filter FROM subscriptions WHERE subscriber = ? AND id = ?"
+        with self._database.reading() as connection:
+            rows = connection.executemany(one, ((subscriber, id) for id in ids))
+            return {id: (stream, text) for id, stream, text in rows}
+
+    def count(self, subscriber: str) -> int:
+        """How many subscriptions a subscriber has."""
+        [(found,)] = self._all(
+            "SELECT count(*) FROM subscriptions WHERE subscriber = ?", subscriber
+        )
+        return int(found)
+
+    def counts(self) -> dict[str, int]:
+        """How many `streams`, `subscribers` and `subscriptions` there are."""
+        known, counts = self._counts
+        if known != self._marks.now().version:
+            with self._database.reading() as connection:
+                version = read_marks(connection).version
+                counts = {
+                    table: connection.execute(f"SELECT count(*) FROM {table}").get
+                    for table in ("streams", "subscribers", "subscriptions")
+                }
+            self._counts = (version, counts)
+        return dict(counts)
+
+    def _all(self, statement: str, *values: str | int) -> list[tuple[Any, ...]]:
+        with self._database.reading() as connection:
+            return connection.execute(statement, values).fetchall()
+
+    def _schema(self, stream: str, text: str) -> Schema:
+        try:
+            return Schema.from_json(text)
+        except (WherecastError, ValueError, TypeError, KeyError, AttributeError) as error:
+            what = f"the schema of stream {stream} in the registry: {error}"
+            raise damaged(self._database.path, what) from error
+
+    def _subscription(self, subscriber: str, id: str, held: Sequence[Any]) -> Subscription:
+        stream, text, at = held
+        try:
+            return subscription_of(subscriber, id, (stream, text, at))
+        except OverflowError as error:
+            what = f"the time of subscription {id} of {subscriber} in the registry is none"
+            raise damaged(self._database.path, what) from error

@@ -1,0 +1,1 @@
+"""Ids of publications: given, hashed, remembered, and sifted for duplicates."""

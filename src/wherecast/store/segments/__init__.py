@@ -1,0 +1,1 @@
+"""Segments of notifications: columns, files, merging, and the queues read from them."""

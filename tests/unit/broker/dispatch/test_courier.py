@@ -1,0 +1,299 @@
+"""The delivering side over a store: what is handed out, before and after it is committed."""
+
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from threading import Event
+
+import numpy as np
+import pytest
+
+from tests.unit.broker.feeding import match, opened, publish
+from wherecast import AcknowledgementError, ConfigError, StoreError, Subscription
+from wherecast.broker.dispatch.acknowledgement import Acknowledgement
+from wherecast.broker.dispatch.courier import Courier
+from wherecast.delivery import Cursor, QueueLimits
+from wherecast.pipeline.live.inline_pipeline import InlinePipeline
+from wherecast.store.contracts import DamagedSegment, Store
+from wherecast.store.memory.store import MemoryStore
+from wherecast.store.records import Queued
+
+LIMIT_S = 60.0
+
+
+def unmended(first: int, end: int) -> None:
+    raise AssertionError(f"{first} to {end} is not damaged")
+
+
+def served(store: Store, *names: str) -> Courier:
+    """A courier of subscribers that get everything."""
+    registrar = opened(store)
+    courier = Courier(store, unmended)
+    for name in names:
+        registrar.register(name, 0)
+        registrar.subscribe(Subscription("s1", "no2 >= 0", name), 0)
+        courier.open(name)
+    return courier
+
+
+def sequences(courier: Courier, name: str, most: int = 100) -> list[int]:
+    return [one.sequence for one in courier.take(name, most, 0)]
+
+
+def test_notifications_are_handed_out_before_they_are_committed() -> None:
+    store = MemoryStore()
+    courier = served(store, "ana")
+    assert sequences(courier, "ana") == []  # from now on it is attended
+    pipeline = InlinePipeline(store, lambda: 0)
+    publish(store, [1, 2, 3])
+    batch = pipeline.next_batch()
+    assert batch is not None
+    courier.notify(batch)
+    assert store.batches.progress().sequence == 0
+    assert sequences(courier, "ana") == [0, 1, 2]
+    partitions, offsets = courier.locate(np.array([0, 2]))
+    assert (partitions.tolist(), offsets.tolist()) == ([0, 0], [0, 2])
+    courier.ack("ana", [1])
+    courier.committed(pipeline.commit(batch).sequence)
+    assert sequences(courier, "ana") == [0, 2]
+    courier.ack_through("ana", 2)
+    assert sequences(courier, "ana") == []
+    cursor = store.cursors.read("ana")
+    assert cursor is not None
+    assert cursor.through == 3
+
+
+def test_a_batch_that_is_told_again_is_handed_out_once() -> None:
+    """As after a full disk: the next try may reach further."""
+    store = MemoryStore()
+    courier = served(store, "ana")
+    courier.take("ana", 1, 0)
+    pipeline = InlinePipeline(store, lambda: 0)
+    for end in (2, 5):
+        publish(store, range(2 if end == 2 else 3))
+        batch = pipeline.next_batch()
+        assert batch is not None
+        assert batch.end[0] == end
+        courier.notify(batch)
+    assert sequences(courier, "ana") == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("partitions", [1, 3])
+def test_what_was_committed_before_is_read_from_the_store(partitions: int) -> None:
+    store = MemoryStore(partitions)
+    courier = served(store, "ana", "bob")
+    for value in range(20):
+        publish(store, [value])
+    match(store)
+    courier.committed(store.batches.progress().sequence)
+    assert sequences(courier, "ana") == list(range(20))
+    courier.ack_through("ana", 9)
+    courier.ack("ana", [12, 15])
+    again = Courier(store, unmended)  # another life
+    again.open("ana")
+    again.open("bob")
+    found = again.take("ana", 100, 0)
+    assert [one.sequence for one in found] == [10, 11, 13, 14, 16, 17, 18, 19]
+    assert all(one.redelivered for one in found)
+    assert sequences(again, "bob", 3) == [0, 1, 2]
+    places = {tuple(place) for place in np.stack(again.locate(np.arange(20))).T.tolist()}
+    assert len(places) == 20
+
+
+def test_a_waiting_take_is_woken() -> None:
+    store = MemoryStore()
+    courier = served(store, "ana", "bob")
+    with ThreadPoolExecutor(2) as pool:
+        waiting = [pool.submit(courier.take, name, 5, LIMIT_S) for name in ("ana", "bob")]
+        publish(store, [1])
+        match(store)
+        courier.committed(1)
+        assert [len(one.result(LIMIT_S)) for one in waiting] == [1, 1]
+        gone = pool.submit(courier.take, "ana", 5, LIMIT_S)
+        courier.forget("ana")
+        with suppress(ConfigError):  # where it came after
+            assert len(gone.result(LIMIT_S)) <= 1
+        courier.ack_through("bob", 0)
+        closed = pool.submit(courier.take, "bob", 5, LIMIT_S)
+        courier.close()
+        assert closed.result(LIMIT_S) == ()
+
+
+def test_a_newer_connection_replaces_the_older_one() -> None:
+    store = MemoryStore()
+    courier = served(store, "ana")
+    publish(store, [1, 2])
+    match(store)
+    courier.committed(2)
+    courier.connect("ana", 1, window=1)
+    sent = courier.sent("ana", 1, LIMIT_S)
+    assert sent is not None
+    assert [(one.sequence, one.redelivered) for one in sent] == [(0, False)]
+    assert courier.sent("ana", 1, 0) == ()  # the window is full
+    courier.connect("ana", 2)
+    assert courier.sent("ana", 1, LIMIT_S) is None
+    sent = courier.sent("ana", 2, LIMIT_S)
+    assert sent is not None
+    assert [(one.sequence, one.redelivered) for one in sent] == [(0, True), (1, False)]
+    courier.disconnect("ana", 1)  # says nothing of the newer one
+    courier.ack_through("ana", 1)
+    assert courier.sent("ana", 2, 0) == ()
+    courier.forget("ana")
+    assert courier.sent("ana", 2, LIMIT_S) is None
+
+
+def test_damage_is_mended_before_it_is_handed_out() -> None:
+    store = MemoryStore()
+    courier = served(store, "ana")
+    publish(store, [1])
+    match(store)
+    mended: list[tuple[int, int]] = []
+    read = store.mailboxes.queued
+
+    def damaged(subscriber: str, start: int, limit: int) -> Queued:
+        if not mended:
+            raise DamagedSegment(0, 1, "a bit was flipped")
+        return read(subscriber, start, limit)
+
+    store.mailboxes.queued = damaged  # type: ignore[method-assign]
+    courier = Courier(store, lambda first, end: mended.append((first, end)))
+    courier.open("ana")
+    assert sequences(courier, "ana") == [0]
+    assert mended == [(0, 1)]
+
+
+def test_a_read_that_fails_is_told_and_may_be_tried_again() -> None:
+    store = MemoryStore()
+    courier = served(store, "ana")
+    publish(store, [1])
+    match(store)
+    courier.committed(1)
+    read = store.mailboxes.queued
+
+    def broken(subscriber: str, start: int, limit: int) -> Queued:
+        raise StoreError("the disk is gone")
+
+    store.mailboxes.queued = broken  # type: ignore[method-assign]
+    with pytest.raises(StoreError, match="the disk is gone"):
+        courier.take("ana", 1, 0)
+    store.mailboxes.queued = read  # type: ignore[method-assign]
+    assert sequences(courier, "ana") == [0]
+
+
+def test_only_what_was_handed_out_is_acknowledged() -> None:
+    store = MemoryStore()
+    courier = served(store, "ana")
+    publish(store, [1, 2])
+    match(store)
+    courier.committed(2)
+    assert sequences(courier, "ana", 1) == [0]
+    for acknowledge in (lambda: courier.ack("ana", [0, 1]), lambda: courier.ack_through("ana", 1)):
+        with pytest.raises(AcknowledgementError, match="was never delivered"):
+            acknowledge()
+    assert sequences(courier, "ana") == [0, 1]  # nothing was acknowledged
+
+
+def test_an_unknown_subscriber_is_told() -> None:
+    courier = served(MemoryStore())
+    for call in (
+        lambda: courier.take("ana", 1, 0),
+        lambda: courier.ack("ana", [0]),
+        lambda: courier.ack_through("ana", 0),
+        lambda: courier.connect("ana", 1),
+        lambda: courier.figures("ana"),
+    ):
+        with pytest.raises(ConfigError, match="subscriber ana is not registered"):
+            call()
+
+
+def test_a_take_that_begins_between_telling_and_committing_is_woken() -> None:
+    store = MemoryStore()
+    courier = served(store, "ana")
+    pipeline = InlinePipeline(store, lambda: 0)
+    publish(store, [1, 2])
+    batch = pipeline.next_batch()
+    assert batch is not None
+    courier.notify(batch)  # nobody attends, so nothing is held
+    woken = Event()
+    with ThreadPoolExecutor(1) as pool, courier.listening("ana", woken.set):
+        taking = pool.submit(courier.take, "ana", 10, LIMIT_S)
+        courier.committed(pipeline.commit(batch).sequence)
+        assert woken.wait(LIMIT_S)
+        assert [one.sequence for one in taking.result(LIMIT_S / 2)] == [0, 1]
+
+
+def test_an_interrupted_read_is_done_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = MemoryStore()
+    courier = served(store, "ana")
+    publish(store, [1, 2])
+    match(store)
+    courier.committed(store.batches.progress().sequence)
+
+    def interrupted(*_: object) -> Queued:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(store.mailboxes, "queued", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            courier.take("ana", 10, 0)
+    assert sequences(courier, "ana") == [0, 1]
+
+
+def test_a_queue_that_nobody_uses_gives_its_memory_back_and_loses_nothing() -> None:
+    store = MemoryStore()
+    courier = served(store, "ana", "bo")
+    publish(store, [1, 2, 3])
+    match(store)
+    courier.committed(3)
+    for name in ("ana", "bo"):
+        assert sequences(courier, name) == [0, 1, 2]
+    courier.release_idle()
+    assert courier.figures("ana").queued == 3  # it was used since it was opened
+    sequences(courier, "bo")
+    courier.release_idle()
+    assert courier.figures("ana").queued == 0
+    assert courier.figures("bo").queued == 3
+    assert sequences(courier, "ana") == [0, 1, 2]
+
+
+def test_acknowledgements_of_several_are_stored_together() -> None:
+    store = MemoryStore()
+    courier = served(store, "ana", "bob")
+    pipeline = InlinePipeline(store, lambda: 0)
+    publish(store, [1, 2, 3])
+    batch = pipeline.next_batch()
+    assert batch is not None
+    courier.notify(batch)
+    courier.committed(pipeline.commit(batch).sequence)
+    assert sequences(courier, "ana") == sequences(courier, "bob") == [0, 1, 2]
+
+    problems = courier.acknowledge(
+        [
+            ("ana", Acknowledgement(0, (2,))),
+            ("nobody", Acknowledgement(0)),
+            ("bob", Acknowledgement(7)),
+            ("bob", Acknowledgement(None, (1,))),
+        ]
+    )
+
+    assert [type(one) for one in problems] == [
+        type(None),
+        ConfigError,
+        AcknowledgementError,
+        type(None),
+    ]
+    cursors = {name: store.cursors.read(name) for name in ("ana", "bob", "nobody")}
+    assert cursors == {
+        "ana": Cursor(1, frozenset({2})),
+        "bob": Cursor(0, frozenset({1})),
+        "nobody": None,
+    }
+
+
+def test_a_window_may_be_wider_than_the_default() -> None:
+    store = MemoryStore()
+    courier = Courier(store, unmended, QueueLimits.for_window(5_000))
+    opened(store).register("ana", 0)
+    courier.open("ana")
+    courier.connect("ana", 1, 5_000)
+    with pytest.raises(ValueError, match="from 1 to 5000"):
+        courier.connect("ana", 2, 5_001)

@@ -1,0 +1,155 @@
+"""What is kept, what is removed, and that what is taken from a queue is counted."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import wherecast as wc
+from wherecast.broker.broker_core import BrokerCore
+from wherecast.broker.dispatch.retention import DAY_US, Retention, enforce
+from wherecast.broker.intake.intake import prepare
+from wherecast.pipeline.live.inline_pipeline import InlinePipeline
+from wherecast.pipeline.live.segment_trimming import trim_segments
+from wherecast.store.contracts import Store
+from wherecast.store.embedded.store import EmbeddedStore
+from wherecast.store.memory.store import MemoryStore
+from wherecast.store.records import Cursor
+
+SCHEMA = wc.Schema.from_dict({"no2": "int"})
+KINDS = ("memory-1", "memory-3", "embedded")
+
+
+class Days:
+    """A store in which ten publications come each day; Ana and Bob get all of them."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.day = 0
+        self.desk = BrokerCore(store, SCHEMA)
+        for name in ("ana", "bob"):
+            self.desk.registrar.register(name, 0)
+            self.desk.registrar.subscribe(wc.Subscription("s1", "no2 >= 0", name), 0)
+            self.desk.courier.open(name)
+        self._pipeline = InlinePipeline(store, lambda: self.now)
+
+    @property
+    def now(self) -> int:
+        return self.day * DAY_US
+
+    def pass_days(self, count: int) -> None:
+        for _ in range(count):
+            for number in range(10):
+                one = prepare([wc.Publication({"no2": number})], "default", SCHEMA)
+                self.store.log.append(one.good, self.now)
+            batch = self._pipeline.next_batch()
+            assert batch is not None
+            progress = self._pipeline.commit(batch)
+            self.desk.courier.committed(progress.sequence)
+            self.day += 1
+
+    def trim(self, limits: Retention) -> None:
+        enforce(self.store, self.desk.courier.trim, limits, self.now)
+        trim_segments(self.store)
+        enforce(self.store, self.desk.courier.trim, limits, self.now)
+
+    def taken(self, name: str) -> int:
+        return len(self.desk.courier.take(name, 1000, 0))
+
+    def ack(self, name: str, count: int) -> None:
+        taken = self.desk.courier.take(name, count, 0)
+        self.desk.courier.ack_through(name, taken[-1].sequence)
+
+
+@pytest.fixture(params=KINDS)
+def days(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Days]:
+    kind = request.param
+    store: Store = (
+        EmbeddedStore(tmp_path / "store") if kind == "embedded" else MemoryStore(int(kind[-1]))
+    )
+    yield Days(store)
+    store.close()
+
+
+def test_what_is_too_old_is_lost_and_counted(days: Days) -> None:
+    days.pass_days(10)
+    days.ack("bob", 85)
+    days.trim(Retention(queue_age_us=3 * DAY_US))
+    assert days.taken("ana") == 30
+    assert days.taken("bob") == 15
+    lost = {name: cursor.lost for name, cursor in days.store.cursors.all()}
+    assert lost == {"ana": 70, "bob": 0}
+    assert days.desk.courier.figures("ana").lost == 70
+    assert days.store.mailboxes.starts_at() == 70
+    assert days.store.log.ends().since(days.store.log.starts()) == 30
+
+
+def test_a_queue_that_is_closed_is_counted_too(days: Days) -> None:
+    days.pass_days(5)
+    elsewhere = BrokerCore(days.store, SCHEMA)  # where nobody has asked for a queue
+    enforce(days.store, elsewhere.courier.trim, Retention(queue_age_us=2 * DAY_US), days.now)
+    assert {name: cursor.lost for name, cursor in days.store.cursors.all()} == {
+        "ana": 30,
+        "bob": 30,
+    }
+
+
+def test_a_queue_that_is_too_large_loses_its_oldest(days: Days) -> None:
+    days.pass_days(4)
+    days.ack("bob", 30)
+    each = days.store.log.bytes() // 40
+    days.trim(Retention(queue_bytes_max=25 * each))
+    assert 20 <= days.taken("ana") <= 26
+    assert days.taken("bob") == 10
+    lost = {name: cursor.lost for name, cursor in days.store.cursors.all()}
+    assert lost == {"ana": 40 - days.taken("ana"), "bob": 0}
+
+
+def test_single_acknowledgements_are_not_counted_as_lost(days: Days) -> None:
+    days.pass_days(2)
+    taken = days.desk.courier.take("ana", 20, 0)
+    days.desk.courier.ack("ana", [taken[3].sequence, taken[5].sequence, taken[15].sequence])
+    days.trim(Retention(queue_age_us=DAY_US))
+    assert days.taken("ana") == 9
+    assert days.desk.courier.figures("ana").lost == 8
+
+
+def test_what_everyone_has_acknowledged_is_removed(days: Days) -> None:
+    days.pass_days(6)
+    for name in ("ana", "bob"):
+        days.ack(name, 60)
+    days.trim(Retention())
+    assert days.store.mailboxes.starts_at() == 60
+    assert days.store.log.ends().since(days.store.log.starts()) == 0
+    days.pass_days(1)
+    assert days.taken("ana") == 10
+
+
+def test_within_the_limits_nothing_is_removed(days: Days) -> None:
+    days.pass_days(5)
+    days.trim(Retention())
+    assert days.taken("ana") == days.taken("bob") == 50
+    assert days.store.log.ends().since(days.store.log.starts()) == 50
+
+
+@pytest.mark.parametrize("name", ["ana", "bob"])
+def test_who_has_no_cursor_has_acknowledged_nothing(days: Days, name: str) -> None:
+    days.pass_days(2)
+    for one in ("ana", "bob"):
+        days.ack(one, 20)
+    days.desk.registrar.register("aaron", 0)
+    days.store.cursors.write({name: None})
+    trim_segments(days.store)
+    assert days.store.mailboxes.starts_at() == 0
+    days.store.cursors.write({name: Cursor(20)})
+    trim_segments(days.store)
+    assert days.store.mailboxes.starts_at() == 20
+
+
+def test_a_clock_that_goes_back_takes_nothing_from_a_queue(days: Days) -> None:
+    days.pass_days(9)
+    days.day = 1
+    days.pass_days(2)
+    days.day = 10
+    days.trim(Retention())
+    assert days.taken("ana") == 80

@@ -1,0 +1,37 @@
+"""A store with a stream for tests of the gateway, and the pipeline that is run by hand."""
+
+from collections.abc import Sequence
+
+import wherecast as wc
+from wherecast.broker.intake.intake import prepare
+from wherecast.broker.registrar.registrar import Registrar
+from wherecast.pipeline.live.inline_pipeline import InlinePipeline
+from wherecast.store.contracts import Store
+
+SCHEMA = wc.Schema.from_dict({"no2": "float"})
+
+
+def opened(store: Store) -> Registrar:
+    """The registrar of a store that has the default stream."""
+    registrar = Registrar(store)
+    registrar.define("default", SCHEMA, 0)
+    return registrar
+
+
+def publish(store: Store, values: Sequence[float]) -> None:
+    given = [wc.Publication({"no2": float(value)}) for value in values]
+    store.log.append(prepare(given, "default", SCHEMA).good, 0)
+
+
+def match(store: Store) -> None:
+    """Matches and commits what is new."""
+    pipeline = InlinePipeline(store, lambda: 0)
+    while (batch := pipeline.next_batch()) is not None:
+        pipeline.commit(batch)
+
+
+def queued(store: Store, name: str) -> list[int]:
+    """The sequences that a subscriber has not acknowledged."""
+    cursor = store.cursors.read(name)
+    assert cursor is not None
+    return store.mailboxes.queued(name, cursor.through, 1000).sequences.tolist()

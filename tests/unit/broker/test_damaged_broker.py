@@ -1,0 +1,84 @@
+"""What was damaged on disk is made again, or passed over, and the rest is served."""
+
+from pathlib import Path
+
+import apsw
+import pytest
+
+from tests.unit.broker.brokers import SCHEMA, Open, opener, taken, values
+from wherecast.broker.broker_core import BrokerCore
+from wherecast.broker.subscriber import Subscriber
+from wherecast.store.embedded.store import EmbeddedStore
+
+COUNT = 5
+
+
+def publish(tmp_path: Path) -> Path:
+    """The directory of a broker whose subscriber has a segment for each of its notifications."""
+    with opener("durable", tmp_path)() as broker:
+        ana = broker.subscriber("ana")
+        ana.subscribe("no2 > 0", id="s1")
+        for number in range(1, COUNT + 1):
+            broker.publisher("p").publish({"no2": float(number)})
+            taken(ana, number)
+    return next(path.parent for path in tmp_path.rglob("batches.db"))
+
+
+def spoil(path: Path) -> None:
+    """Damages every segment."""
+    connection = apsw.Connection(str(path / "batches.db"))
+    connection.execute("UPDATE segments SET data = zeroblob(length(data))")
+    connection.close()
+
+
+def test_they_are_counted(tmp_path: Path) -> None:
+    path = publish(tmp_path)
+    spoil(path)
+    with opener("durable", tmp_path)() as broker:
+        assert broker.subscriber("ana").queued == COUNT
+
+
+def test_they_are_delivered_by_a_process_that_does_not_match(tmp_path: Path) -> None:
+    path = publish(tmp_path)
+    spoil(path)
+    desk = BrokerCore(EmbeddedStore(path), SCHEMA, path, runs_pipeline=False)
+    found = taken(Subscriber("ana", desk), COUNT)
+    assert values(found) == [float(number) for number in range(1, COUNT + 1)]
+    desk.close()
+
+
+def damaged_changes(tmp_path: Path, *versions: int) -> Open:
+    """A broker with the changes: stream, ana, s1, bo, s2; some of which are damaged."""
+    opened = opener("durable", tmp_path)
+    with opened() as broker:
+        broker.subscriber("ana").subscribe("no2 > 0", id="s1")
+        broker.subscriber("bo").subscribe("no2 > 1", id="s2")
+    path = next(tmp_path.rglob("log.db"))
+    connection = apsw.Connection(str(path))
+    for version in versions:
+        connection.execute("UPDATE changes SET batch = x'00' WHERE version = ?", (version,))
+    assert connection.execute("SELECT count(*) FROM changes").get == 5
+    connection.close()
+    return opened
+
+
+@pytest.mark.parametrize("version", range(5))
+def test_a_damaged_change_is_mended(tmp_path: Path, version: int) -> None:
+    with damaged_changes(tmp_path, version)() as broker:
+        broker.publisher("p").publish({"no2": 2.0})
+        for name in ("ana", "bo"):
+            assert values(taken(broker.subscriber(name), 1)) == [2.0]
+
+
+def test_of_several_damaged_changes_the_rest_is_served(tmp_path: Path) -> None:
+    opened = damaged_changes(tmp_path, 1, 2)
+    with opened() as broker:
+        broker.publisher("p").publish({"no2": 2.0})
+        assert values(taken(broker.subscriber("bo"), 1)) == [2.0]
+        assert broker.subscriber("ana").queued == 0
+    with opened() as broker:
+        ana = broker.subscriber("ana")
+        ana.unsubscribe("s1")
+        ana.subscribe("no2 > 0", id="s1")
+        broker.publisher("p").publish({"no2": 4.0})
+        assert values(taken(ana, 1)) == [4.0]

@@ -1,0 +1,86 @@
+"""A delivering side hears of what a pipeline elsewhere commits."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from tests.unit.broker.feeding import match, opened, publish
+from wherecast import StoreError, Subscription, WherecastError
+from wherecast.broker.dispatch.courier import Courier
+from wherecast.broker.follower import Follower
+from wherecast.store.embedded.store import EmbeddedStore
+from wherecast.store.records import Progress
+
+LIMIT_S = 60.0
+
+
+@contextmanager
+def following(path: Path) -> Iterator[tuple[EmbeddedStore, Courier, Follower]]:
+    """An owner without a pipeline, whose follower is not started yet."""
+    store = EmbeddedStore(path)
+    registrar = opened(store)
+    registrar.register("ana", 0)
+    registrar.subscribe(Subscription("s1", "no2 > 0", "ana"), 0)
+    courier = Courier(store, lambda first, end: None)
+    courier.open("ana")
+    follower = Follower(store, courier)
+    try:
+        yield store, courier, follower
+    finally:
+        follower.stop()
+        store.close()
+
+
+def test_a_commit_elsewhere_wakes_a_waiting_take(tmp_path: Path) -> None:
+    with following(tmp_path / "store") as (store, courier, follower):
+        publish(store, [1])
+        pipeline = EmbeddedStore(tmp_path / "store", "pipeline")
+        match(pipeline)  # before it follows
+        follower.start()
+        assert [one.sequence for one in courier.take("ana", 5, LIMIT_S)] == [0]
+        courier.ack_through("ana", 0)
+        for sequence in range(1, 4):
+            publish(store, [sequence])
+            match(pipeline)
+            found = courier.take("ana", 5, LIMIT_S)
+            assert [one.sequence for one in found] == [sequence]
+            courier.ack_through("ana", sequence)
+        pipeline.close()
+        follower.check()
+        assert follower.problem is None
+
+
+def test_what_cannot_be_read_is_tried_again(tmp_path: Path) -> None:
+    with following(tmp_path / "store") as (store, courier, follower):
+        wait, failed = store.batches.wait, Event()
+
+        def broken(sequence: int, timeout_s: float) -> bool:
+            store.batches.wait = wait  # type: ignore[method-assign]
+            failed.set()
+            raise StoreError("the disk is gone")
+
+        store.batches.wait = broken  # type: ignore[method-assign]
+        follower.start()
+        assert failed.wait(LIMIT_S)
+        publish(store, [1])
+        pipeline = EmbeddedStore(tmp_path / "store", "pipeline")
+        match(pipeline)
+        pipeline.close()
+        assert len(courier.take("ana", 5, LIMIT_S)) == 1
+        follower.check()
+
+
+def test_what_ends_it_is_told(tmp_path: Path) -> None:
+    with following(tmp_path / "store") as (store, courier, follower):
+
+        def broken() -> Progress:
+            raise RuntimeError("a mistake")
+
+        store.batches.progress = broken  # type: ignore[method-assign]
+        follower.start()
+        assert courier.take("ana", 1, LIMIT_S) == ()  # it is let go
+        with pytest.raises(WherecastError, match="delivery failed: a mistake"):
+            follower.check()

@@ -1,0 +1,134 @@
+"""Requests that come at once are written together, and each gets its own answer."""
+
+import asyncio
+from collections.abc import Sequence
+from threading import Event
+
+import pytest
+
+pytest.importorskip("fastapi")
+
+import wherecast as wc
+from wherecast.broker.broker_core import BrokerCore
+from wherecast.broker.intake.intake import PreparedPublications
+from wherecast.broker.intake.published import Published
+from wherecast.model import DEFAULT_LIMITS, StoreError
+from wherecast.server.http.batching.publish_batcher import Joint
+from wherecast.server.http.messages.answers import Refused
+from wherecast.server.http.stage_timings import Timings
+from wherecast.server.http.transport.body import JSON, NDJSON
+from wherecast.server.http.transport.threads import Threads
+from wherecast.store.memory.store import MemoryStore
+from wherecast.store.records import Receipt
+
+SCHEMA = wc.Schema.from_dict({"n": "int"})
+Request = tuple[str, str, bytes]
+Outcome = Published | BaseException
+
+
+class Gated(BrokerCore):
+    """A desk at which the first ones wait until the others are there, too."""
+
+    def __init__(self) -> None:
+        super().__init__(MemoryStore(), SCHEMA)
+        self.gate = Event()
+        self.failure: Exception | None = None
+
+    def accept(self, prepared: PreparedPublications) -> Receipt | None:
+        assert self.gate.wait(60)
+        if self.failure is not None:
+            raise self.failure
+        return super().accept(prepared)
+
+
+def outcomes(
+    requests: Sequence[Request], failure: Exception | None = None
+) -> tuple[list[Outcome], Joint, BrokerCore]:
+    """What becomes of a first request, and of others that come while it is written."""
+    desk = Gated()
+
+    async def run() -> tuple[list[Outcome], Joint]:
+        threads = Threads()
+        joint = Joint(desk, threads, Timings(), 10, DEFAULT_LIMITS)
+        tasks = [asyncio.create_task(joint.publish(*one)) for one in requests[:1]]
+        while not joint.batches:
+            await asyncio.sleep(0)
+        tasks += [asyncio.create_task(joint.publish(*one)) for one in requests[1:]]
+        await asyncio.sleep(0)
+        desk.failure = failure
+        desk.gate.set()
+        try:
+            return list(await asyncio.gather(*tasks, return_exceptions=True)), joint
+        finally:
+            threads.close()
+
+    try:
+        return (*asyncio.run(run()), desk)
+    finally:
+        desk.close()
+
+
+def one(number: int, id: str | None = None) -> bytes:
+    named = "" if id is None else f', "id": "{id}"'
+    return f'{{"attributes": {{"n": {number}}}{named}}}'.encode()
+
+
+def test_those_that_come_while_others_are_written_go_together() -> None:
+    requests = [("default", JSON, one(number)) for number in range(20)]
+    found, joint, _ = outcomes(requests)
+    assert [done.first for done in found if isinstance(done, Published)] == list(range(20))
+    assert (joint.batches, joint.requests) == (2, 20)
+
+
+def test_each_gets_the_answer_that_it_would_get_alone() -> None:
+    requests = [
+        ("default", JSON, one(1, "a")),
+        ("default", NDJSON, b"\n".join([one(2), b'{"attributes": {"m": 1}}', one(3)])),
+        ("default", JSON, one(1, "a")),
+        ("default", JSON, one(2, "a")),
+        ("default", JSON, b"{"),
+        ("nowhere", JSON, one(4)),
+        ("default", NDJSON, b"\n".join([one(5)] * 11)),
+        ("default", JSON, b"[" + one(6) + b"," + one(7, "a") + b"]"),
+        ("default", JSON, one(8)),
+    ]
+    found, joint, _ = outcomes(requests)
+    assert joint.batches == 2
+    good = [done for done in found if isinstance(done, Published)]
+    assert [(done.accepted, done.duplicates, done.rejected) for done in good] == [
+        (1, 0, 0), (2, 0, 1), (0, 1, 0), (0, 0, 1), (1, 0, 1), (1, 0, 0),
+    ]  # fmt: skip
+    assert [done.first for done in good] == [0, 1, None, None, 3, 4]
+    assert [[bad.row for bad in done.rejections] for done in good] == [[], [1], [], [0], [1], []]
+    malformed, unknown, many = (done for done in found if not isinstance(done, Published))
+    assert isinstance(malformed, wc.PublicationError)
+    assert isinstance(unknown, Refused)
+    assert unknown.status == 404
+    assert "the limit limits.publications_max is 10" in str(many)
+
+
+def test_a_disk_that_is_full_is_told_to_all() -> None:
+    full = StoreError("the disk is full")
+    found, _, desk = outcomes([("default", JSON, one(n)) for n in range(3)], full)
+    assert found == [full] * 3
+    assert desk.store.log.ends().since(desk.store.log.starts()) == 0
+
+
+def test_what_is_large_goes_by_itself() -> None:
+    large = b" " * (32 << 10) + one(1)
+    found, joint, _ = outcomes([("default", JSON, large), ("default", JSON, one(2))])
+    assert all(isinstance(done, Published) for done in found)
+    assert (joint.batches, joint.requests) == (2, 2)
+
+
+def test_an_empty_body_is_refused() -> None:
+    found, _, _ = outcomes([("default", JSON, one(1)), ("default", NDJSON, b" \n")])
+    assert isinstance(found[1], Refused)
+    assert found[1].status == 400
+
+
+def test_a_fault_is_told_to_all_and_nobody_waits_for_ever() -> None:
+    fault = RuntimeError("a fault")
+    found, joint, _ = outcomes([("default", JSON, one(n)) for n in range(3)], fault)
+    assert found == [fault] * 3
+    assert joint.batches == 2

@@ -1,0 +1,45 @@
+"""A row of changes gives the entry that it was made of, or is damaged."""
+
+import numpy as np
+import pytest
+
+from tests.contract.stores import changes
+from wherecast.store.embedded.log.change_rows import change_of, change_row
+from wherecast.store.embedded.log.entry_rows import Damage
+from wherecast.store.position import Position
+from wherecast.store.records import NO_CHANGES, ChangeEntry
+
+BATCH = changes(("subscribe", "air", "ana", "s", "no2 > 1"), ("forget", "", "bo"))
+TIMES = np.array([3, -5], np.int64)
+ENTRIES = [
+    ChangeEntry(7, 2, Position({0: 4}), 9, BATCH),
+    ChangeEntry(0, 1_000, Position({0: 4}), 9, BATCH, None, TIMES, 2_000),
+    ChangeEntry(5, 1, Position(), 9, BATCH, None, TIMES, None),
+    ChangeEntry(0, 20, Position(), 9, NO_CHANGES, None, TIMES[:0], 20),
+]
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_there_and_back(entry: ChangeEntry) -> None:
+    again = change_of(change_row(entry))
+    for name in ("version", "count", "acts_from", "at", "damage", "compacted_to"):
+        assert getattr(again, name) == getattr(entry, name)
+    assert again.changes.to_pylist() == entry.changes.to_pylist()
+    assert (again.times is None) == (entry.times is None)
+    if again.times is not None and entry.times is not None:
+        assert again.times.tolist() == entry.times.tolist()
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_every_bit_counts(entry: ChangeEntry) -> None:
+    *head, data = change_row(entry)
+    for place in range(4):
+        other = [*head]
+        other[place] += 1
+        with pytest.raises(Damage):
+            change_of((*other, data))
+    for place in range(0, len(data), 7):
+        flipped = bytearray(data)
+        flipped[place] ^= 16
+        with pytest.raises(Damage):
+            change_of((*head, bytes(flipped)))

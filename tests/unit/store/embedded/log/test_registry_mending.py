@@ -1,0 +1,76 @@
+"""A registry that is damaged is made anew from the changes, when the owner starts."""
+
+from pathlib import Path
+
+import apsw
+import pytest
+
+from tests.contract.stores import changes
+from tests.unit.store.embedded.filled import fill
+from wherecast.model import Schema, StoreError, Subscription
+from wherecast.store.embedded.check.check_store import check_store
+from wherecast.store.embedded.store import EmbeddedStore
+
+DAMAGE = (
+    "UPDATE subscribers SET name = 'anb' WHERE name = 'ana'",
+    "UPDATE subscribers SET name = CAST(x'ff' AS TEXT) WHERE name = 'ana'",
+    "DELETE FROM subscribers",
+    "INSERT INTO subscribers VALUES ('cy')",
+    "UPDATE subscriptions SET filter = 'no2 > 41'",
+    "UPDATE subscriptions SET filter = CAST(x'ff' AS TEXT)",
+    "UPDATE subscriptions SET id = 's2'",
+    "UPDATE subscriptions SET at = 1 << 62",
+    "DELETE FROM subscriptions",
+    "UPDATE streams SET schema = '{'",
+    "DELETE FROM streams",
+)
+Found = tuple[dict[str, Schema], list[str], list[Subscription]]
+
+
+def damage(path: Path, *statements: str) -> None:
+    connection = apsw.Connection(str(path / "log.db"))
+    for statement in statements:
+        connection.execute(statement)
+    connection.close()
+
+
+def found(path: Path) -> Found:
+    store = EmbeddedStore(path)
+    registry = store.registry
+    all = dict(registry.streams()), registry.subscribers(), registry.subscriptions("ana")
+    store.close()
+    return all
+
+
+@pytest.mark.parametrize("statement", DAMAGE)
+def test_it_is_made_anew(tmp_path: Path, statement: str) -> None:
+    path = tmp_path / "store"
+    fill(path)
+    store = EmbeddedStore(path)
+    store.log.change(changes(("subscriber", "", "dan"), ("forget", "", "dan")), at=3)
+    store.close()
+    before = found(path)
+    damage(path, statement)
+    assert found(path) == before
+    assert [one.problem for one in check_store(path) if one.problem] == []
+
+
+@pytest.mark.parametrize(
+    "harm", ["UPDATE changes SET batch = x'00' WHERE version = 1", "DELETE FROM changes"]
+)
+def test_damaged_changes_make_nothing(tmp_path: Path, harm: str) -> None:
+    path = tmp_path / "store"
+    fill(path)
+    streams, subscribers, subscriptions = found(path)
+    damage(path, harm, "DELETE FROM subscribers WHERE name = 'bo'")
+    assert found(path) == (streams, ["ana"], subscriptions)
+    assert subscribers == ["ana", "bo"]
+
+
+def test_a_reader_mends_nothing(tmp_path: Path) -> None:
+    fill(tmp_path / "store")
+    damage(tmp_path / "store", "UPDATE streams SET schema = '{'")
+    reader = EmbeddedStore(tmp_path / "store", "reader")
+    with pytest.raises(StoreError, match="the schema of stream air"):
+        reader.registry.streams()
+    reader.close()
