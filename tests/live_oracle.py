@@ -52,7 +52,7 @@ SCALES = [
 class _Player:
     """Publishes and changes subscriptions in an order that the seed alone decides."""
 
-    desk: BrokerCore
+    core: BrokerCore
     scale: Scale
     rng: Random
     workloads: dict[str, Workload]
@@ -61,7 +61,7 @@ class _Player:
 
     def begin(self) -> None:
         for name, workload in self.workloads.items():
-            self.desk.registrar.define(name, workload.schema, 0)
+            self.core.registrar.define(name, workload.schema, 0)
         for number in range(SUBSCRIBERS):
             name = f"subscriber-{number}"
             self.register(name)
@@ -69,12 +69,12 @@ class _Player:
                 count = self.scale.subscriptions // SUBSCRIBERS // len(self.texts)
                 some = {f"{stream}-{place}": next(texts) for place in range(count)}
                 wanted = [Subscription(id, text, name, stream) for id, text in some.items()]
-                assert not self.desk.registrar.subscribe_all(name, wanted, 0)
+                assert not self.core.registrar.subscribe_all(name, wanted, 0)
                 self.standing |= {(name, id) for id in some}
 
     def register(self, name: str) -> None:
-        self.desk.registrar.register(name, 0)
-        self.desk.courier.open(name)
+        self.core.registrar.register(name, 0)
+        self.core.courier.open(name)
 
     def add(self) -> None:
         """A new subscription, often under an id that another subscriber has, too."""
@@ -85,7 +85,7 @@ class _Player:
     def subscribe(self, name: str, id: str) -> None:
         stream = self.rng.choice(list(self.texts))
         wanted = Subscription(id, next(self.texts[stream]), name, stream)
-        self.desk.registrar.subscribe(wanted, 0)
+        self.core.registrar.subscribe(wanted, 0)
         self.standing.add((name, id))
 
     def change(self) -> None:
@@ -93,26 +93,26 @@ class _Player:
         kind = self.rng.random()
         name, id = self.rng.choice(sorted(self.standing))
         if kind < 0.5:
-            self.desk.registrar.unsubscribe(name, id, 0)
+            self.core.registrar.unsubscribe(name, id, 0)
             self.standing.discard((name, id))
             self.add()
         elif kind < 0.99:
             self.subscribe(name, id)
         else:
             gone = {pair for pair in self.standing if pair[0] == name}
-            self.desk.registrar.forget(name, 0)
-            self.desk.courier.forget(name)
+            self.core.registrar.forget(name, 0)
+            self.core.courier.forget(name)
             self.standing -= gone
             self.register(name)
             for _, other in sorted(gone):
                 self.subscribe(name, other)
 
 
-def play(desk: BrokerCore, scale: Scale) -> None:
+def play(core: BrokerCore, scale: Scale) -> None:
     """Publishes to two streams, with changes of subscriptions after every few publications."""
     workloads = {"mixed": mixed(seed=scale.seed), "stocks": stocks(seed=scale.seed)}
     texts = {name: _texts(workload) for name, workload in workloads.items()}
-    player = _Player(desk, scale, Random(scale.seed), workloads, texts, set())
+    player = _Player(core, scale, Random(scale.seed), workloads, texts, set())
     player.begin()
     rows = {name: _rows(w, scale.publications) for name, w in workloads.items()}
     left = scale.publications
@@ -120,7 +120,7 @@ def play(desk: BrokerCore, scale: Scale) -> None:
         count = min(left, player.rng.choice([1, 2, 10, 50, 100]))
         stream = player.rng.choice(list(rows))
         some = [Publication(next(rows[stream])) for _ in range(count)]
-        assert desk.publish(some, stream).accepted == count
+        assert core.publish(some, stream).accepted == count
         left -= count
         for _ in range(player.rng.randrange(4)):
             player.change()
@@ -137,16 +137,16 @@ def _rows(workload: Workload, count: int) -> Iterator[dict[str, Any]]:
             yield {name: value for name, value in row.items() if value is not None}
 
 
-def taken(desk: BrokerCore, wanted: pa.Table) -> pa.Table:
+def taken(core: BrokerCore, wanted: pa.Table) -> pa.Table:
     """What all subscribers receive until their queues are empty, a row per match.
 
     It waits for as many notifications as are wanted, since a queue hears of a commit a moment
     after the store has it; then it looks for more.
     """
-    end = desk.store.log.ends()[0]
-    while desk.store.batches.progress().sequence < end:
-        assert desk.store.batches.wait(desk.store.batches.progress().sequence, LIMIT_S)
-        desk.raise_failure()
+    end = core.store.log.ends()[0]
+    while core.store.batches.progress().sequence < end:
+        assert core.store.batches.wait(core.store.batches.progress().sequence, LIMIT_S)
+        core.raise_failure()
     pairs = wanted.group_by(["subscriber", "offset"]).aggregate([])
     due = Counter(pairs.column("subscriber").to_pylist())
     found = _Rows()
@@ -154,11 +154,11 @@ def taken(desk: BrokerCore, wanted: pa.Table) -> pa.Table:
     for number in range(SUBSCRIBERS):
         name = f"subscriber-{number}"
         left = due[name]
-        while some := desk.courier.take(name, 1_000, limit_s if left > 0 else 0):
+        while some := core.courier.take(name, 1_000, limit_s if left > 0 else 0):
             for one in some:
                 found.add(name, one.sequence, one.subscription_ids)
             left -= len(some)
-            desk.courier.ack_through(name, some[-1].sequence)
+            core.courier.ack_through(name, some[-1].sequence)
         if left > 0:  # something is lost: the others need not be waited for as well
             limit_s = 0.0
     return found.table()

@@ -121,9 +121,9 @@ class Campaign:
 
     def drain(self) -> Verdict:
         """Has everything delivered, ends all, and judges."""
-        desk = self._disarmed("desk")
-        desk.tell("drain")
-        until("a quiet end", lambda: self._drained(desk), 600)
+        broker = self._disarmed("broker")
+        broker.tell("drain")
+        until("a quiet end", lambda: self._drained(broker), 600)
         for name, process in self.running.items():
             assert process.close() == 0, f"{name} ended badly: see {self._errors(name)}"
         facts = list(read_facts(self.ledger))
@@ -269,12 +269,12 @@ class Campaign:
             self._buried(name, ANY_INSTANT, armed=False)
         return self.running[name]
 
-    def _drained(self, desk: Started) -> bool:
+    def _drained(self, broker: Started) -> bool:
         for name, process in self.running.items():
-            if name != "desk" and not process.is_running:
+            if name != "broker" and not process.is_running:
                 self._buried(name, armed=False)
-        assert desk.is_running or desk.process.poll() == 0, self._told("desk")
-        return "drained" in desk.lines
+        assert broker.is_running or broker.process.poll() == 0, self._told("broker")
+        return "drained" in broker.lines
 
 
 def is_inside(target: str, command: str) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.crash.campaign import Campaign
 from tests.crash.ledger import read_facts
-from tests.crash.parts import DESK, INLINE, INLINE_PIPELINE, PIPELINE, calm
+from tests.crash.parts import BROKER, INLINE, INLINE_PIPELINE, PIPELINE, calm
 from tests.spark.services import until
 
 _ROUNDS = 3
@@ -40,8 +40,8 @@ def run(folder: Path, kind: str) -> None:
     """Fills and frees the disk, has all delivered, and prints the verdict."""
     parts = {
         "inline": (INLINE,),
-        "split": (DESK, INLINE_PIPELINE),
-        "spark": (DESK, PIPELINE),
+        "split": (BROKER, INLINE_PIPELINE),
+        "spark": (BROKER, PIPELINE),
     }[kind]
     campaign = Campaign(folder, tuple(map(calm, parts)), seed=0)
     ballast = campaign.store / "ballast"

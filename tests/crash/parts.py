@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from tests.crash.campaign import Part
 
-_DESK = "tests.crash.desk_process"
+_BROKER = "tests.crash.broker_process"
 _SEGMENTS = ("segment.written", "segment.named")
 _COMMITS = ("commit.before", "commit.after")
 _MERGES = ("merge.joined", "merge.before", "merge.after", "sweep.before")
@@ -15,12 +15,12 @@ _COMPACTION = ("compact.before", "compact.after")
 PIPELINE_POINTS = (*_SEGMENTS, *_COMMITS, *_MERGES)
 
 INLINE = Part(
-    "desk",
-    _DESK,
+    "broker",
+    _BROKER,
     ("{store}", "{ledger}", "{life}", "inline"),
     (*_LOG, *PIPELINE_POINTS, *_CURSORS, *_COMPACTION),
 )
-DESK = Part("desk", _DESK, ("{store}", "{ledger}", "{life}"), (*_LOG, *_CURSORS))
+BROKER = Part("broker", _BROKER, ("{store}", "{ledger}", "{life}"), (*_LOG, *_CURSORS))
 PIPELINE = Part(
     "pipeline",
     "tests.crash.pipeline_process",

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.crash.campaign import Campaign
-from tests.crash.parts import DESK, INLINE, INLINE_PIPELINE, Part, calm
+from tests.crash.parts import BROKER, INLINE, INLINE_PIPELINE, Part, calm
 from tests.spark.services import until
 from wherecast.store.embedded.store import EmbeddedStore
 
@@ -16,8 +16,8 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def campaign(tmp_path: Path) -> Iterator[Campaign]:
-    """A desk and a pipeline that nobody kills."""
-    started = Campaign(tmp_path, (calm(DESK), calm(INLINE_PIPELINE)), seed=0)
+    """A broker and a pipeline that nobody kills."""
+    started = Campaign(tmp_path, (calm(BROKER), calm(INLINE_PIPELINE)), seed=0)
     try:
         yield started
     finally:
@@ -61,14 +61,14 @@ def cut(path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [cut, Path.unlink])
-@pytest.mark.parametrize("healers", [(INLINE,), (DESK, INLINE_PIPELINE)])
+@pytest.mark.parametrize("healers", [(INLINE,), (BROKER, INLINE_PIPELINE)])
 def test_segments_that_nobody_has_read(
     campaign: Campaign, healers: tuple[Part, ...], damage: Callable[[Path], None]
 ) -> None:
     commits(campaign, 5)
     campaign.stop("pipeline")
     until("a backlog", lambda: backlog(campaign) > 300)
-    campaign.stop("desk")
+    campaign.stop("broker")
     campaign.start(calm(INLINE_PIPELINE))
     until("that all is matched", lambda: backlog(campaign) == 0)
     campaign.stop("pipeline")

@@ -7,26 +7,26 @@ import pytest
 pytest.importorskip("pyspark.sql.streaming.datasource", reason="needs PySpark 4.2")
 
 from tests.crash.campaign import Campaign, kills, run
-from tests.crash.parts import DESK, INLINE_PIPELINE, PIPELINE, calm
+from tests.crash.parts import BROKER, INLINE_PIPELINE, PIPELINE, calm
 from tests.spark.services import until
 
 pytestmark = [pytest.mark.spark, pytest.mark.classic]
-TARGETS = ("worker", "pipeline", "desk", "java", "checkpoint")
+TARGETS = ("worker", "pipeline", "broker", "java", "checkpoint")
 
 
 @pytest.mark.slow
 def test_processes_that_are_killed(tmp_path: Path) -> None:
-    run(tmp_path, (DESK, PIPELINE), TARGETS, kills(5))
+    run(tmp_path, (BROKER, PIPELINE), TARGETS, kills(5))
 
 
 @pytest.mark.soak
 def test_processes_that_are_killed_often(tmp_path: Path) -> None:
-    run(tmp_path, (DESK, PIPELINE), (*TARGETS, "worker", "desk", "pipeline"), kills(200))
+    run(tmp_path, (BROKER, PIPELINE), (*TARGETS, "worker", "broker", "pipeline"), kills(200))
 
 
 @pytest.mark.slow
 def test_a_checkpoint_is_deleted_and_another_pipeline_takes_over(tmp_path: Path) -> None:
-    campaign = Campaign(tmp_path, (calm(DESK), calm(PIPELINE)), seed=0)
+    campaign = Campaign(tmp_path, (calm(BROKER), calm(PIPELINE)), seed=0)
     try:
         first = campaign.running["pipeline"]
         for more in (2, 4):

@@ -23,15 +23,15 @@ from wherecast.store.embedded.store import EmbeddedStore
 @pytest.mark.slow
 @pytest.mark.parametrize("scale", SCALES)
 def test_inline_delivers_what_duckdb_finds(scale: Scale, tmp_path: Path) -> None:
-    desk = BrokerCore(EmbeddedStore(tmp_path / "live"), None)
+    core = BrokerCore(EmbeddedStore(tmp_path / "live"), None)
     try:
-        desk.check()
-        play(desk, scale)
-        wanted = expected(desk.store)
+        core.check()
+        play(core, scale)
+        wanted = expected(core.store)
         assert len(wanted) > 5 * scale.publications  # not an empty claim
-        check_same(taken(desk, wanted), wanted)
+        check_same(taken(core, wanted), wanted)
     finally:
-        desk.close()
+        core.close()
     again = EmbeddedStore(log_alone(tmp_path / "live", tmp_path / "again"))
     try:
         pipeline = InlinePipeline(again, lambda: 0, publications_max=777)

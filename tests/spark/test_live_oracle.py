@@ -61,17 +61,17 @@ def test_spark_delivers_what_duckdb_finds(
     spark: "SparkSession", scale: Scale, tmp_path: Path
 ) -> None:
     live = tmp_path / "live"
-    desk = BrokerCore(EmbeddedStore(live), None, runs_pipeline=False)
+    core = BrokerCore(EmbeddedStore(live), None, runs_pipeline=False)
     try:
-        desk.check()
+        core.check()
         with running(spark, live) as pipeline:
-            play(desk, scale)
-            wanted = expected(desk.store)
-            check_same(taken(desk, wanted), wanted)
+            play(core, scale)
+            wanted = expected(core.store)
+            check_same(taken(core, wanted), wanted)
             assert pipeline.restarts == 0
         assert len(wanted) > 5 * scale.publications  # not an empty claim
     finally:
-        desk.close()
+        core.close()
 
     again = EmbeddedStore(log_alone(live, tmp_path / "again"))
     try:

@@ -29,7 +29,7 @@ class Broker:
     def __init__(self, schema: Schema | None = None, data: str | Path | None = None) -> None:
         store = open_store(data)
         try:
-            self._desk = BrokerCore(store, schema, None if data is None else Path(data))
+            self._core = BrokerCore(store, schema, None if data is None else Path(data))
         except BaseException:
             store.close()
             raise
@@ -46,31 +46,31 @@ class Broker:
         Raises:
             ConfigError: it is there with another schema.
         """
-        self._desk.check()
-        self._desk.registrar.define(stream, schema, now_us())
+        self._core.check()
+        self._core.registrar.define(stream, schema, now_us())
 
     def publisher(self, name: str) -> Publisher:
         """A publisher of that name."""
-        self._desk.check()
-        return Publisher(name, self._desk)
+        self._core.check()
+        return Publisher(name, self._core)
 
     def subscriber(self, name: str) -> Subscriber:
         """The subscriber of that name; a new one is registered."""
-        self._desk.register(name)
-        return Subscriber(name, self._desk)
+        self._core.register(name)
+        return Subscriber(name, self._core)
 
     def forget(self, name: str) -> bool:
         """Ends a subscriber with its subscriptions and its queue; False where it is unknown."""
-        return self._desk.forget(name)
+        return self._core.forget(name)
 
     def dead_letters(self) -> Iterator[DeadLetter]:
         """The publications that were accepted but could not be matched, with the reasons."""
         after = -1
-        batches = self._desk.store.batches
+        batches = self._core.store.batches
         while page := batches.dead_letters(after):
             yield from (letter for _, letter in page)
             after = page[-1][0]
 
     def close(self) -> None:
         """Ends the broker. A durable one keeps what was published and not acknowledged."""
-        self._desk.close()
+        self._core.close()

@@ -34,7 +34,7 @@ _ANY = Schema((), open=True)
 
 
 @dataclass(frozen=True, slots=True)
-class DeskLimits:
+class CoreLimits:
     """What subscribers may have.
 
     Attributes:
@@ -48,7 +48,7 @@ class DeskLimits:
     subscriptions_max: int = SUBSCRIPTIONS_MAX
 
 
-DEFAULT_DESK_LIMITS = DeskLimits()
+DEFAULT_DESK_LIMITS = CoreLimits()
 
 
 class BrokerCore:
@@ -73,7 +73,7 @@ class BrokerCore:
         schema: Schema | None,
         data: Path | None = None,
         runs_pipeline: bool = True,
-        limits: DeskLimits = DEFAULT_DESK_LIMITS,
+        limits: CoreLimits = DEFAULT_DESK_LIMITS,
     ) -> None:
         self.store = store
         self.registrar = Registrar(store, limits.subscriptions_max)

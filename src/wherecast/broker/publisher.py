@@ -13,10 +13,10 @@ from wherecast.model.values import describe
 class Publisher:
     """Publishes under a name."""
 
-    def __init__(self, name: str, desk: BrokerCore) -> None:
+    def __init__(self, name: str, core: BrokerCore) -> None:
         checked_name("publisher", name)
         self.name = name
-        self._desk = desk
+        self._core = core
 
     def publish(
         self,
@@ -62,4 +62,4 @@ class Publisher:
             what = describe(publications)
             raise ConfigError(f"publish_all takes a list of publications, not {what}")
         given = [one if isinstance(one, Publication) else Publication(one) for one in publications]
-        return self._desk.publish(given, stream)
+        return self._core.publish(given, stream)

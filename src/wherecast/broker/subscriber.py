@@ -57,10 +57,10 @@ class Subscriber:
         ConfigError: nobody of this name is registered.
     """
 
-    def __init__(self, name: str, desk: BrokerCore) -> None:
+    def __init__(self, name: str, core: BrokerCore) -> None:
         self.name = name
-        self._desk = desk
-        if not desk.open_queue(name):
+        self._core = core
+        if not core.open_queue(name):
             raise ConfigError(f"subscriber {name} is not registered")
 
     def subscribe(
@@ -74,9 +74,9 @@ class Subscriber:
         Raises:
             FilterError: the filter cannot be accepted.
         """
-        self._desk.check()
+        self._core.check()
         wanted = Subscription(new_id() if id is None else id, filter, self.name, stream)
-        read = self._desk.registrar.subscribe(wanted, now_us()).filter
+        read = self._core.registrar.subscribe(wanted, now_us()).filter
         return replace(wanted, warnings=read.warnings)
 
     def subscribe_all(
@@ -90,22 +90,22 @@ class Subscriber:
         Raises:
             ConfigError: these are no pairs, or an id is no name.
         """
-        self._desk.check()
+        self._core.check()
         pairs = filters.items() if isinstance(filters, Mapping) else filters
         wanted = [Subscription(id, filter, self.name, stream) for id, filter in _checked(pairs)]
-        return self._desk.registrar.subscribe_all(self.name, wanted, now_us())
+        return self._core.registrar.subscribe_all(self.name, wanted, now_us())
 
     def unsubscribe(self, id: str) -> bool:
         """Ends a subscription; what it queued stays. False where it is not there."""
-        self._desk.check()
-        return self._desk.registrar.unsubscribe(self.name, id, now_us())
+        self._core.check()
+        return self._core.registrar.unsubscribe(self.name, id, now_us())
 
     @property
     def subscriptions(self) -> Iterator[Subscription]:
         """Its subscriptions by their ids."""
-        self._desk.check()
+        self._core.check()
         after = ""
-        registry = self._desk.store.registry
+        registry = self._core.store.registry
         while page := registry.subscriptions(self.name, after):
             yield from page
             after = page[-1].id
@@ -120,12 +120,12 @@ class Subscriber:
             timeout: how long to wait, in seconds.
         """
         check_take(most, timeout)
-        self._desk.check()
+        self._core.check()
         while True:
-            handed = self._desk.courier.take(
+            handed = self._core.courier.take(
                 self.name, min(most, _TAKEN_MAX), min(timeout, _TIMEOUT_MAX_S)
             )
-            self._desk.raise_failure()
+            self._core.raise_failure()
             found = self.notifications(handed)
             if found or not handed:  # else all were lost, and others may follow
                 return found
@@ -133,16 +133,16 @@ class Subscriber:
     def ack(self, notification: Notification) -> None:
         """Acknowledges a notification: it is not delivered again."""
         sequence = self._own(notification)
-        self._desk.courier.ack(self.name, [sequence])
+        self._core.courier.ack(self.name, [sequence])
 
     def ack_through(self, notification: Notification) -> None:
         """Acknowledges a notification and all that came before it."""
         sequence = self._own(notification)
-        self._desk.courier.ack_through(self.name, sequence)
+        self._core.courier.ack_through(self.name, sequence)
 
     def _own(self, notification: Notification) -> int:
         """The sequence of a notification of this subscriber."""
-        self._desk.check()
+        self._core.check()
         if not isinstance(notification, Notification):
             raise ConfigError(f"a notification is acknowledged, not {describe(notification)}")
         if notification._owner.name != self.name:
@@ -162,14 +162,14 @@ class Subscriber:
 
     def feed(self) -> "Feed":
         """A connection that notifications are sent over, in place of an earlier one."""
-        return Feed(self, self._desk)
+        return Feed(self, self._core)
 
     def listening(self, listener: Callable[[], None]) -> AbstractContextManager[None]:
         """Has a function called by any thread whenever there may be something new.
 
         It must not wait, and must not call back.
         """
-        return self._desk.courier.listening(self.name, listener)
+        return self._core.courier.listening(self.name, listener)
 
     @property
     def lost(self) -> int:
@@ -177,24 +177,24 @@ class Subscriber:
 
         They passed a limit of age or size, or their publications are damaged in the log.
         """
-        self._desk.check()
-        return self._desk.courier.figures(self.name).lost
+        self._core.check()
+        return self._core.courier.figures(self.name).lost
 
     @property
     def queued(self) -> int:
         """How many notifications are not acknowledged."""
-        self._desk.check()
-        return self._desk.queued(self.name)
+        self._core.check()
+        return self._core.queued(self.name)
 
     def notifications(self, handed: Sequence[Handed]) -> list[Notification]:
         """What a queue handed out, with its publications.
 
         One whose publication is damaged in the log is lost: it is left out, and counted.
         """
-        received = self._desk.received([one.sequence for one in handed])
+        received = self._core.received([one.sequence for one in handed])
         lost = [one.sequence for one, got in zip(handed, received, strict=True) if got is None]
         if lost:
-            self._desk.courier.lose(self.name, lost)
+            self._core.courier.lose(self.name, lost)
         return [
             Notification(
                 got.publication,
@@ -237,18 +237,18 @@ class Feed:
     is delivered again.
     """
 
-    def __init__(self, subscriber: Subscriber, desk: BrokerCore) -> None:
+    def __init__(self, subscriber: Subscriber, core: BrokerCore) -> None:
         self._subscriber = subscriber
-        self._desk = desk
+        self._core = core
         self._connection = next(_connections)
 
     def __enter__(self) -> "Feed":
-        self._desk.check()
-        self._desk.courier.connect(self._subscriber.name, self._connection)
+        self._core.check()
+        self._core.courier.connect(self._subscriber.name, self._connection)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._desk.courier.disconnect(self._subscriber.name, self._connection)
+        self._core.courier.disconnect(self._subscriber.name, self._connection)
 
     def read(self, timeout: float | None = None) -> list[Notification] | None:
         """What was sent since the last call; None where the connection has ended.
@@ -257,11 +257,11 @@ class Feed:
             timeout: how long to wait for the first one, in seconds; None is as long as it takes.
         """
         name = self._subscriber.name
-        handed = self._desk.courier.sent(name, self._connection, timeout)
-        self._desk.raise_failure()
+        handed = self._core.courier.sent(name, self._connection, timeout)
+        self._core.raise_failure()
         try:
             return None if handed is None else self._subscriber.notifications(handed)
         except StoreError:
-            if self._desk.is_closed:  # meanwhile
+            if self._core.is_closed:  # meanwhile
                 return None
             raise

@@ -24,7 +24,7 @@ import pyarrow as pa
 import uvicorn
 
 from wherecast import __version__
-from wherecast.broker.broker_core import BrokerCore, DeskLimits, open_store
+from wherecast.broker.broker_core import BrokerCore, CoreLimits, open_store
 from wherecast.broker.dispatch.retention import Retention
 from wherecast.delivery import QueueLimits
 from wherecast.model import Schema, WherecastError
@@ -63,7 +63,7 @@ def main() -> int:
     configure_logs(settings.server.log_format)
     pa.array([None])  # imports pandas where it is installed: no publication shall wait for that
     try:
-        desk = _desk(settings)
+        core = _core(settings)
     except WherecastError as error:
         print(f"wherecast: {error}", file=sys.stderr, flush=True)
         return 2
@@ -72,9 +72,9 @@ def main() -> int:
             socket.socket(fileno=given["socket"]) as listening,
             asyncio.Runner(loop_factory=_loop_factory()) as runner,
         ):
-            runner.run(_serve(desk, settings, listening))
+            runner.run(_serve(core, settings, listening))
     finally:
-        desk.close()
+        core.close()
     return 0
 
 
@@ -84,34 +84,34 @@ def _allow_connections() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
-def _desk(settings: Settings) -> BrokerCore:
+def _core(settings: Settings) -> BrokerCore:
     server = settings.server
     schema = Schema.load(server.schema) if server.schema else None
     store = open_store(server.data)
     try:
         is_inline = server.runner == "inline"
-        desk = BrokerCore(store, schema, Path(server.data), is_inline, _limits(settings))
-        desk.check()
+        core = BrokerCore(store, schema, Path(server.data), is_inline, _limits(settings))
+        core.check()
     except BaseException:
         store.close()
         raise
-    return desk
+    return core
 
 
-def _limits(settings: Settings) -> DeskLimits:
+def _limits(settings: Settings) -> CoreLimits:
     given = settings.retention
     age_us = given.queue_age // timedelta(microseconds=1)
-    return DeskLimits(
+    return CoreLimits(
         Retention(age_us, given.queue_bytes_max, given.every.total_seconds()),
         QueueLimits.for_window(settings.push.in_flight_max),
         settings.limits.subscriptions_max,
     )
 
 
-async def _serve(desk: BrokerCore, settings: Settings, listening: socket.socket) -> None:
+async def _serve(core: BrokerCore, settings: Settings, listening: socket.socket) -> None:
     inline = settings.server.runner == "inline"
     state = PipelineState("inline" if inline else "starting")
-    context = context_of(desk, settings, state)
+    context = context_of(core, settings, state)
     server = _Server(_config(context, settings))
     loop = asyncio.get_running_loop()
 

@@ -536,10 +536,10 @@ def test_what_retention_removes_while_it_is_handed_out_is_lost_once(open_broker:
         ana.subscribe("no2 > 40")
         broker.publisher("p").publish_all([{"no2": 41.0}, {"no2": 42.0}])
         taken(ana, 2)
-        handed = broker._desk.courier.take("ana", 2, LIMIT_S)
-        assert broker._desk.store.batches.wait(1, LIMIT_S)
-        broker._desk.courier.trim("ana", 2, 2)
-        broker._desk.store.mailboxes.trim(2)
-        broker._desk.store.log.trim(broker._desk.store.batches.progress().position)
+        handed = broker._core.courier.take("ana", 2, LIMIT_S)
+        assert broker._core.store.batches.wait(1, LIMIT_S)
+        broker._core.courier.trim("ana", 2, 2)
+        broker._core.store.mailboxes.trim(2)
+        broker._core.store.log.trim(broker._core.store.batches.progress().position)
         assert len(ana.notifications(handed)) in (0, 2)  # the publications may be at hand
         assert ana.lost == 2

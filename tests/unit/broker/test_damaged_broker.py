@@ -41,10 +41,10 @@ def test_they_are_counted(tmp_path: Path) -> None:
 def test_they_are_delivered_by_a_process_that_does_not_match(tmp_path: Path) -> None:
     path = publish(tmp_path)
     spoil(path)
-    desk = BrokerCore(EmbeddedStore(path), SCHEMA, path, runs_pipeline=False)
-    found = taken(Subscriber("ana", desk), COUNT)
+    core = BrokerCore(EmbeddedStore(path), SCHEMA, path, runs_pipeline=False)
+    found = taken(Subscriber("ana", core), COUNT)
     assert values(found) == [float(number) for number in range(1, COUNT + 1)]
-    desk.close()
+    core.close()
 
 
 def damaged_changes(tmp_path: Path, *versions: int) -> Open:

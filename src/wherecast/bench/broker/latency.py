@@ -60,10 +60,10 @@ def on_spark(size: int | None, seed: int, data: Path) -> Row:
     count = min(size or _SPARK_COUNT, _SPARK_COUNT)
     warm_up = min(size or _SPARK_WARM_UP, _SPARK_WARM_UP)
     load = BrokerLoad.drawn(count + warm_up, seed)
-    desk = BrokerCore(EmbeddedStore(data), load.schema, runs_pipeline=False)
+    core = BrokerCore(EmbeddedStore(data), load.schema, runs_pipeline=False)
     try:
-        Registrar(desk.store).register(SUBSCRIBER, 0)
-        subscriber, publisher = Subscriber(SUBSCRIBER, desk), Publisher("p", desk)
+        Registrar(core.store).register(SUBSCRIBER, 0)
+        subscriber, publisher = Subscriber(SUBSCRIBER, core), Publisher("p", core)
         subscriber.subscribe_all(load.filters)
         with _pipeline(data), ThreadPoolExecutor(1) as pool:
             matches = 0
@@ -73,7 +73,7 @@ def on_spark(size: int | None, seed: int, data: Path) -> Row:
                 ends, found = taking.result()
                 matches += found
     finally:
-        desk.close()
+        core.close()
     load.check("Spark", matches)
     millis = [(end - start) * 1e3 for start, end in zip(due, ends, strict=True)]
     return _row("Spark", millis, load) | {"rate/s": count / seconds}

@@ -1,4 +1,4 @@
-"""The server's face: HTTP and WebSocket over a desk. It moves bytes; others decide.
+"""The server's face: HTTP and WebSocket over a core. It moves bytes; others decide.
 
 - `app`: puts everything together.
 - a module per resource: `streams`, `publications`, `subscribers`, `subscriptions`,

@@ -1,14 +1,14 @@
-"""The application: all paths over one desk."""
+"""The application: all paths over one core."""
 
 import asyncio
 
 from fastapi import FastAPI
 
+from wherecast.broker.broker_core import BrokerCore
 from wherecast.model import Limits
 from wherecast.server.http.batching.ack_batcher import AckBatcher
 from wherecast.server.http.batching.publish_batcher import Joint
 from wherecast.server.http.context import Context
-from wherecast.server.http.core_protocol import CoreProtocol
 from wherecast.server.http.counters import Counters
 from wherecast.server.http.messages.answers import HANDLERS
 from wherecast.server.http.pipeline_state import PipelineState
@@ -38,7 +38,7 @@ Notifications are also pushed: open a WebSocket at `/v1/subscribers/{name}/push`
 notification object as a pull gives it; send `{"through": cursor}` or `{"cursors": […]}` back."""
 
 
-def context_of(desk: CoreProtocol, settings: Settings, pipeline: PipelineState) -> Context:
+def context_of(core: BrokerCore, settings: Settings, pipeline: PipelineState) -> Context:
     """What the paths of a server share; made within the event loop that serves them."""
     given, threads, timings = settings.limits, Threads(), Timings()
     limits = Limits(
@@ -47,12 +47,12 @@ def context_of(desk: CoreProtocol, settings: Settings, pipeline: PipelineState) 
         payload_bytes_max=given.payload_bytes_max,
     )
     return Context(
-        desk=desk,
+        core=core,
         settings=settings,
         threads=threads,
         bodies=Bodies(given),
-        joint=Joint(desk, threads, timings, given.publications_max, limits),
-        acks=AckBatcher(desk.courier, threads, timings),
+        joint=Joint(core, threads, timings, given.publications_max, limits),
+        acks=AckBatcher(core.courier, threads, timings),
         timings=timings,
         counters=Counters(),
         pipeline=pipeline,

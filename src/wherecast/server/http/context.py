@@ -3,9 +3,9 @@
 import asyncio
 from dataclasses import dataclass, field
 
+from wherecast.broker.broker_core import BrokerCore
 from wherecast.server.http.batching.ack_batcher import AckBatcher
 from wherecast.server.http.batching.publish_batcher import Joint
-from wherecast.server.http.core_protocol import CoreProtocol
 from wherecast.server.http.counters import Counters
 from wherecast.server.http.pipeline_state import PipelineState
 from wherecast.server.http.stage_timings import Timings
@@ -21,7 +21,7 @@ class Context:
     """What the paths of a server share.
 
     Attributes:
-        desk: what they work on.
+        core: what they work on.
         settings: of the server.
         threads: where they wait for the disk.
         bodies: reads requests.
@@ -35,7 +35,7 @@ class Context:
         appended: tells that something was published.
     """
 
-    desk: CoreProtocol
+    core: BrokerCore
     settings: Settings
     threads: Threads
     bodies: Bodies

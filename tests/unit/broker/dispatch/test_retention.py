@@ -26,11 +26,11 @@ class Days:
     def __init__(self, store: Store) -> None:
         self.store = store
         self.day = 0
-        self.desk = BrokerCore(store, SCHEMA)
+        self.core = BrokerCore(store, SCHEMA)
         for name in ("ana", "bob"):
-            self.desk.registrar.register(name, 0)
-            self.desk.registrar.subscribe(wc.Subscription("s1", "no2 >= 0", name), 0)
-            self.desk.courier.open(name)
+            self.core.registrar.register(name, 0)
+            self.core.registrar.subscribe(wc.Subscription("s1", "no2 >= 0", name), 0)
+            self.core.courier.open(name)
         self._pipeline = InlinePipeline(store, lambda: self.now)
 
     @property
@@ -45,20 +45,20 @@ class Days:
             batch = self._pipeline.next_batch()
             assert batch is not None
             progress = self._pipeline.commit(batch)
-            self.desk.courier.committed(progress.sequence)
+            self.core.courier.committed(progress.sequence)
             self.day += 1
 
     def trim(self, limits: Retention) -> None:
-        enforce(self.store, self.desk.courier.trim, limits, self.now)
+        enforce(self.store, self.core.courier.trim, limits, self.now)
         trim_segments(self.store)
-        enforce(self.store, self.desk.courier.trim, limits, self.now)
+        enforce(self.store, self.core.courier.trim, limits, self.now)
 
     def taken(self, name: str) -> int:
-        return len(self.desk.courier.take(name, 1000, 0))
+        return len(self.core.courier.take(name, 1000, 0))
 
     def ack(self, name: str, count: int) -> None:
-        taken = self.desk.courier.take(name, count, 0)
-        self.desk.courier.ack_through(name, taken[-1].sequence)
+        taken = self.core.courier.take(name, count, 0)
+        self.core.courier.ack_through(name, taken[-1].sequence)
 
 
 @pytest.fixture(params=KINDS)
@@ -79,7 +79,7 @@ def test_what_is_too_old_is_lost_and_counted(days: Days) -> None:
     assert days.taken("bob") == 15
     lost = {name: cursor.lost for name, cursor in days.store.cursors.all()}
     assert lost == {"ana": 70, "bob": 0}
-    assert days.desk.courier.figures("ana").lost == 70
+    assert days.core.courier.figures("ana").lost == 70
     assert days.store.mailboxes.starts_at() == 70
     assert days.store.log.ends().since(days.store.log.starts()) == 30
 
@@ -107,11 +107,11 @@ def test_a_queue_that_is_too_large_loses_its_oldest(days: Days) -> None:
 
 def test_single_acknowledgements_are_not_counted_as_lost(days: Days) -> None:
     days.pass_days(2)
-    taken = days.desk.courier.take("ana", 20, 0)
-    days.desk.courier.ack("ana", [taken[3].sequence, taken[5].sequence, taken[15].sequence])
+    taken = days.core.courier.take("ana", 20, 0)
+    days.core.courier.ack("ana", [taken[3].sequence, taken[5].sequence, taken[15].sequence])
     days.trim(Retention(queue_age_us=DAY_US))
     assert days.taken("ana") == 9
-    assert days.desk.courier.figures("ana").lost == 8
+    assert days.core.courier.figures("ana").lost == 8
 
 
 def test_what_everyone_has_acknowledged_is_removed(days: Days) -> None:
@@ -137,7 +137,7 @@ def test_who_has_no_cursor_has_acknowledged_nothing(days: Days, name: str) -> No
     days.pass_days(2)
     for one in ("ana", "bob"):
         days.ack(one, 20)
-    days.desk.registrar.register("aaron", 0)
+    days.core.registrar.register("aaron", 0)
     days.store.cursors.write({name: None})
     trim_segments(days.store)
     assert days.store.mailboxes.starts_at() == 0

@@ -13,8 +13,8 @@ from wherecast.store.records import Progress
 
 def test_it_begins_after_the_last_commit_of_the_one_before(monkeypatch: pytest.MonkeyPatch) -> None:
     store = MemoryStore()
-    desk = BrokerCore(store, wc.Schema.from_dict({"no2": "float"}), runs_pipeline=False)
-    publisher = Publisher("p", desk)
+    core = BrokerCore(store, wc.Schema.from_dict({"no2": "float"}), runs_pipeline=False)
+    publisher = Publisher("p", core)
     first = InlinePipeline(store, lambda: 0)
     publisher.publish({"no2": 1.0})
     begin = store.batches.begin
@@ -34,4 +34,4 @@ def test_it_begins_after_the_last_commit_of_the_one_before(monkeypatch: pytest.M
     with pytest.raises(ConflictError):
         first.commit(batch)
     assert store.batches.progress() == Progress(batch.end, batch.changes, 2)
-    desk.close()
+    core.close()

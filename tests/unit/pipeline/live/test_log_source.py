@@ -34,9 +34,9 @@ class Shares:
         self.path = path
         self.store = EmbeddedStore(path)
         self.told = Listener()
-        desk = BrokerCore(self.store, SCHEMA, runs_pipeline=False)
-        desk.registrar.register("ana", 0)
-        desk.registrar.subscribe(wc.Subscription("s1", "no2 >= 0", "ana"), 0)
+        core = BrokerCore(self.store, SCHEMA, runs_pipeline=False)
+        core.registrar.register("ana", 0)
+        core.registrar.subscribe(wc.Subscription("s1", "no2 >= 0", "ana"), 0)
         given = [wc.Publication({"no2": number}) for number in range(10)]
         self.store.log.append(prepare(given, "default", SCHEMA).good, 0)
         self.epoch = self.store.batches.begin()

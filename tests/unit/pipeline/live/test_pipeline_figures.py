@@ -40,10 +40,10 @@ def test_time_counts_although_something_fails() -> None:
 
 def test_an_inline_pipeline_counts_what_it_does() -> None:
     store = MemoryStore()
-    desk = BrokerCore(store, SCHEMA)
-    desk.registrar.register("ana", 0)
+    core = BrokerCore(store, SCHEMA)
+    core.registrar.register("ana", 0)
     for number in range(3):
-        desk.registrar.subscribe(wc.Subscription(f"s{number}", f"n > {number}", "ana"), 0)
+        core.registrar.subscribe(wc.Subscription(f"s{number}", f"n > {number}", "ana"), 0)
     pipeline = InlinePipeline(store, lambda: 0)
     for numbers in ([1, 2], [3]):
         given = [wc.Publication({"n": number}) for number in numbers]

@@ -58,11 +58,11 @@ def filled(data: Path, numbers: list[int]) -> None:
 import sys, wherecast as wc
 from wherecast.broker.broker_core import BrokerCore, open_store
 schema = wc.Schema.from_dict({{"no2": "int"}})
-desk = BrokerCore(open_store({str(data)!r}), schema)
-desk.registrar.register("ana", 0)
-desk.registrar.subscribe(wc.Subscription("s1", "no2 >= 0", "ana"), 0)
-desk._is_running = True  # nothing is matched
-desk.publish([wc.Publication({{"no2": number}}) for number in {numbers}], "default")
+core = BrokerCore(open_store({str(data)!r}), schema)
+core.registrar.register("ana", 0)
+core.registrar.subscribe(wc.Subscription("s1", "no2 >= 0", "ana"), 0)
+core._is_running = True  # nothing is matched
+core.publish([wc.Publication({{"no2": number}}) for number in {numbers}], "default")
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
 

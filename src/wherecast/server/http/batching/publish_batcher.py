@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
+from wherecast.broker.broker_core import BrokerCore
 from wherecast.broker.intake.arrow_bodies import prepare_arrow
 from wherecast.broker.intake.intake import PreparedPublications
 from wherecast.broker.intake.json_bodies import prepare_objects, read_objects
 from wherecast.broker.intake.published import Published, published
 from wherecast.model import Limits, WherecastError
 from wherecast.server.http.batching.batcher import Batcher
-from wherecast.server.http.core_protocol import CoreProtocol
 from wherecast.server.http.messages.answers import Refused
 from wherecast.server.http.routes.lookups import stream_schema
 from wherecast.server.http.stage_timings import Timings
@@ -46,7 +46,7 @@ class Joint:
     """Where the requests of publishers come together.
 
     Args:
-        desk: takes the publications.
+        core: takes the publications.
         threads: where they are prepared and written.
         timings: told what that took.
         rows_max: publications of one request.
@@ -54,9 +54,9 @@ class Joint:
     """
 
     def __init__(
-        self, desk: CoreProtocol, threads: Threads, timings: Timings, rows_max: int, limits: Limits
+        self, core: BrokerCore, threads: Threads, timings: Timings, rows_max: int, limits: Limits
     ) -> None:
-        self._desk = desk
+        self._core = core
         self._threads = threads
         self._timings = timings
         self._rows_max = rows_max
@@ -106,7 +106,7 @@ class Joint:
         """What became of each request to one stream."""
         started = perf_counter()
         try:
-            schema = stream_schema(self._desk, stream)
+            schema = stream_schema(self._core, stream)
         except (Refused, WherecastError) as error:
             return [error] * len(given)
         outcomes: list[Outcome | tuple[int, int]] = []
@@ -130,7 +130,7 @@ class Joint:
 
     def _publish_alone(self, stream: str, kind: str, body: bytes) -> Published:
         started = perf_counter()
-        schema = stream_schema(self._desk, stream)
+        schema = stream_schema(self._core, stream)
         if kind == ARROW:
             prepared = prepare_arrow(body, stream, schema, self._rows_max, self._limits)
         else:
@@ -140,7 +140,7 @@ class Joint:
     def _accepted(self, prepared: PreparedPublications, started: float) -> Receipt | None:
         self._timings.add("prepare", perf_counter() - started)
         with self._timings.timed("append"):
-            return self._desk.accept(prepared)
+            return self._core.accept(prepared)
 
     def _objects(self, kind: str, body: bytes) -> list[Any]:
         return read_objects(body, kind == JSON, self._rows_max, self._limits)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import orjson
 
+from wherecast.broker.broker_core import BrokerCore
 from wherecast.broker.dispatch.publication_cache import Received
 from wherecast.delivery import Notification, encode_cursor
-from wherecast.server.http.core_protocol import CoreProtocol
 
 _READ_AT_ONCE = 100  # publications: what is read and then does not fit is read again
 _FEW = 16
@@ -27,7 +27,7 @@ class Objects:
 
 
 def objects_within(
-    desk: CoreProtocol, name: str, handed: Sequence[Notification], bytes_max: int
+    core: BrokerCore, name: str, handed: Sequence[Notification], bytes_max: int
 ) -> Objects:
     """The first ones of what a queue handed out, each with its publication, up to a size.
 
@@ -38,10 +38,10 @@ def objects_within(
     size = 0
     for start in range(0, len(handed), _READ_AT_ONCE):
         some = handed[start : start + _READ_AT_ONCE]
-        received = desk.received([one.sequence for one in some])
+        received = core.received([one.sequence for one in some])
         lost = [one.sequence for one, got in zip(some, received, strict=True) if got is None]
         if lost:
-            desk.courier.lose(name, lost)
+            core.courier.lose(name, lost)
         for place, (one, got) in enumerate(zip(some, received, strict=True)):
             if got is not None:
                 each.append(_written(one, got))
@@ -52,12 +52,12 @@ def objects_within(
 
 
 def objects_at_hand(
-    desk: CoreProtocol, handed: Sequence[Notification], bytes_max: int
+    core: BrokerCore, handed: Sequence[Notification], bytes_max: int
 ) -> Objects | None:
     """The same where they are few and nothing is to be read for them; else None."""
     if not 0 < len(handed) <= _FEW:
         return None
-    received = desk.at_hand([one.sequence for one in handed])
+    received = core.at_hand([one.sequence for one in handed])
     if received is None:
         return None
     each: list[bytes] = []

@@ -27,7 +27,7 @@ def router(context: Context) -> APIRouter:
     )
     async def list_dead_letters(after: After = -1, limit: Limit = 1000) -> Response:
         """The dead letters in the order in which they were found, a page at a time."""
-        found = await context.threads.read(context.desk.store.batches.dead_letters, after, limit)
+        found = await context.threads.read(context.core.store.batches.dead_letters, after, limit)
         last = found[-1][0] if len(found) == limit else None
         return answer({"dead_letters": [_written(*one) for one in found], "after": last})
 

@@ -34,7 +34,7 @@ def router(context: Context) -> APIRouter:
             return answer(await context.threads.read(_explained, stream, body))
 
     def _explained(stream: str, body: bytes) -> dict[str, Any]:
-        schema = stream_schema(context.desk, stream)
+        schema = stream_schema(context.core, stream)
         given = object_of(body, ("filter", "publication"), ("filter", "publication"))
         return explained(string_of(given, "filter"), given["publication"], schema)
 

@@ -61,10 +61,10 @@ def router(context: Context) -> APIRouter:
         problem, lag = pipeline.problem, Lag(0, 0.0)
         is_ready = pipeline.is_running and not context.stopping.is_set()
         try:
-            context.desk.check()
-            lag = lag_of(context.desk.store)
-            if context.desk.problem is not None:
-                is_ready, problem = False, str(context.desk.problem)
+            context.core.check()
+            lag = lag_of(context.core.store)
+            if context.core.problem is not None:
+                is_ready, problem = False, str(context.core.problem)
         except WherecastError as error:
             is_ready, problem = False, str(error)
         return {

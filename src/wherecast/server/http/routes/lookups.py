@@ -1,12 +1,12 @@
 """Streams and subscribers by the names in a path: there, or a 404."""
 
+from wherecast.broker.broker_core import BrokerCore
 from wherecast.broker.registrar.registrar import checked_name
 from wherecast.model import ConfigError, Schema
-from wherecast.server.http.core_protocol import CoreProtocol
 from wherecast.server.http.messages.answers import Refused
 
 
-def stream_schema(desk: CoreProtocol, stream: str) -> Schema:
+def stream_schema(core: BrokerCore, stream: str) -> Schema:
     """The schema of a stream.
 
     Raises:
@@ -14,19 +14,19 @@ def stream_schema(desk: CoreProtocol, stream: str) -> Schema:
     """
     name_of("stream", stream)
     try:
-        return desk.registrar.schema(stream)
+        return core.registrar.schema(stream)
     except ConfigError as error:
         raise Refused(404, "unknown_stream", str(error)) from None
 
 
-def open_queue(desk: CoreProtocol, subscriber: str) -> None:
+def open_queue(core: BrokerCore, subscriber: str) -> None:
     """Opens the queue of a subscriber, who is registered.
 
     Raises:
         Refused: nobody of this name is.
     """
     name_of("subscriber", subscriber)
-    if not desk.open_queue(subscriber):
+    if not core.open_queue(subscriber):
         shown = subscriber if len(subscriber) <= 60 else f"{subscriber[:60]}…"
         text = f"subscriber {shown} is not registered; PUT /v1/subscribers/{shown} does it"
         raise Refused(404, "unknown_subscriber", text)

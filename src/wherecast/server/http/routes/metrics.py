@@ -42,9 +42,9 @@ def _figures(context: Context) -> Iterator[Figure]:
 
 
 def _of_matching(context: Context) -> Iterator[Figure]:
-    store, joint = context.desk.store, context.joint
+    store, joint = context.core.store, context.joint
     lag, counts = lag_of(store), store.registry.counts()
-    done = context.desk.figures or context.pipeline.figures
+    done = context.core.figures or context.pipeline.figures
     matched = store.batches.progress().sequence
     yield Figure("gauge", "lag_publications", "Not matched yet.", lag.publications)
     yield Figure("gauge", "lag_seconds", "Age of the oldest of them.", lag.seconds)
@@ -62,12 +62,12 @@ def _of_matching(context: Context) -> Iterator[Figure]:
 
 
 def _of_queues(context: Context) -> Iterator[Figure]:
-    totals = context.desk.courier.totals()
+    totals = context.core.courier.totals()
     yield Figure("counter", "notifications_acknowledged", "Of open queues.", totals.acknowledged)
     yield Figure("counter", "notifications_lost", "Passed a limit, or damaged.", totals.lost)
     yield Figure("gauge", "notifications_held", "In memory, not acknowledged.", totals.queued)
     yield Figure("gauge", "notifications_in_flight", "Pushed, not acknowledged.", totals.in_flight)
-    queued = context.desk.queued_in_all
+    queued = context.core.queued_in_all
     if queued is not None:
         text = "In all queues, when limits were looked at last (retention.every)."
         yield Figure("gauge", "notifications_queued", text, queued)

@@ -29,7 +29,7 @@ Wait = Annotated[
 def router(context: Context) -> APIRouter:
     """The paths of notifications."""
     routes = APIRouter(tags=["notifications"])
-    desk, threads, limits = context.desk, context.threads, context.settings.limits
+    core, threads, limits = context.core, context.threads, context.settings.limits
 
     @routes.get(
         "/v1/subscribers/{name}/notifications",
@@ -43,7 +43,7 @@ def router(context: Context) -> APIRouter:
         """
         check_range("max", most, limits.notifications_max, "notifications_max")
         check_range("wait", wait, limits.wait_max.total_seconds(), "wait_max")
-        await threads.read(open_queue, desk, name)
+        await threads.read(open_queue, core, name)
         objects = await _pulled(name, most, wait, request)
         context.counters.pulled.inc(len(objects))
         return Response(joined(objects), media_type=JSON)
@@ -66,7 +66,7 @@ def router(context: Context) -> APIRouter:
 
     def _wanted(name: str, body: bytes) -> Acknowledgement:
         wanted = acknowledgement_of(body)
-        open_queue(desk, name)
+        open_queue(core, name)
         return wanted
 
     async def _pulled(name: str, most: int, wait: float, request: Request) -> list[bytes]:
@@ -74,21 +74,21 @@ def router(context: Context) -> APIRouter:
         end = loop.time() + wait
         while True:
             woken = LoopEvent()
-            with desk.courier.listening(name, woken.set):  # anew: it may be another of this name
+            with core.courier.listening(name, woken.set):  # anew: it may be another of this name
                 objects = await threads.read(_taken, name, most)
                 left = end - loop.time()
                 if objects or left <= 0 or context.stopping.is_set():
                     return objects
                 if await first_of(woken.wait(left), gone(request), context.stopping.wait()) == 1:
                     return []
-            await threads.read(open_queue, desk, name)
+            await threads.read(open_queue, core, name)
 
     def _taken(name: str, most: int) -> list[bytes]:
         while True:
-            desk.check()
-            handed = desk.courier.take(name, most, 0.0)
+            core.check()
+            handed = core.courier.take(name, most, 0.0)
             with context.timings.timed("send"):
-                objects = objects_within(desk, name, handed, _ANSWER_BYTES_MAX).each
+                objects = objects_within(core, name, handed, _ANSWER_BYTES_MAX).each
             if objects or not handed:  # else all were lost, and others may follow
                 return objects
 

@@ -58,7 +58,7 @@ def router(context: Context) -> APIRouter:
             if len(context.connections) >= most:
                 text = f"{most} connections are open, the limit push.connections_max"
                 raise Refused(503, "too_many", text)
-            await context.threads.read(open_queue, context.desk, name)
+            await context.threads.read(open_queue, context.core, name)
         except Refused as error:
             found = {"code": error.code, "message": error.message}
             await _deny(websocket, answer({"error": found}, error.status))
@@ -86,7 +86,7 @@ class _Push:
         self, context: Context, websocket: WebSocket, name: str, number: int, options: PushOptions
     ) -> None:
         self._context = context
-        self._desk = context.desk
+        self._core = context.core
         self._websocket = websocket
         self._name = name
         self._number = number
@@ -99,7 +99,7 @@ class _Push:
 
     async def run(self) -> None:
         """Sends and receives until either ends."""
-        courier, read = self._desk.courier, self._context.threads.read
+        courier, read = self._core.courier, self._context.threads.read
         try:
             await read(courier.connect, self._name, self._number, self._options.window)
             code = await _first(
@@ -116,10 +116,10 @@ class _Push:
     async def _send(self) -> int:
         """Sends what there is; why it ends."""
         woken = LoopEvent()
-        with self._desk.courier.listening(self._name, woken.set):
+        with self._core.courier.listening(self._name, woken.set):
             while True:
                 woken.clear()
-                handed = self._desk.courier.sent(self._name, self._number, 0.0)
+                handed = self._core.courier.sent(self._name, self._number, 0.0)
                 if handed is None:
                     return await self._ended()
                 self._handed += handed
@@ -135,7 +135,7 @@ class _Push:
         if not self._handed:
             return []
         with self._context.timings.timed("send"):
-            found = objects_at_hand(self._desk, self._handed, _SENT_AT_ONCE_BYTES)
+            found = objects_at_hand(self._core, self._handed, _SENT_AT_ONCE_BYTES)
         if found is None:
             found = await self._context.threads.read(self._read)
         del self._handed[: found.used]
@@ -144,7 +144,7 @@ class _Push:
 
     def _read(self) -> Objects:
         with self._context.timings.timed("send"):
-            return objects_within(self._desk, self._name, self._handed, _SENT_AT_ONCE_BYTES)
+            return objects_within(self._core, self._name, self._handed, _SENT_AT_ONCE_BYTES)
 
     def _messages(self, each: list[bytes]) -> list[str]:
         step = self._options.batch
@@ -171,7 +171,7 @@ class _Push:
         """Why the queue has another connection, or none."""
         if self._context.stopping.is_set():
             return _GOING_AWAY
-        known = self._desk.store.registry.has_subscriber
+        known = self._core.store.registry.has_subscriber
         if not await self._context.threads.read(known, self._name):
             return UNREGISTERED
         self._context.connections.replaced += 1

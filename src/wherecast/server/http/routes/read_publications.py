@@ -23,7 +23,7 @@ From = Annotated[int, Query(alias="from", description="The first offset.", ge=0,
 def router(context: Context) -> APIRouter:
     """The path that reads a stream."""
     routes = APIRouter(tags=["publications"])
-    desk, threads, limits = context.desk, context.threads, context.settings.limits
+    core, threads, limits = context.core, context.threads, context.settings.limits
 
     @routes.get(
         "/v1/streams/{stream}/publications",
@@ -36,7 +36,7 @@ def router(context: Context) -> APIRouter:
         """The publications of a stream from an offset on, whether they match something or not."""
         check_range("max", most, limits.notifications_max, "notifications_max")
         check_range("wait", wait, limits.wait_max.total_seconds(), "wait_max")
-        await threads.read(stream_schema, desk, stream)
+        await threads.read(stream_schema, core, stream)
         loop = asyncio.get_running_loop()
         end = loop.time() + wait
         woken = LoopEvent()
@@ -52,16 +52,16 @@ def router(context: Context) -> APIRouter:
 
     def _found(stream: str, start: int, most: int) -> tuple[list[dict[str, Any]], int]:
         """Publications, and the offset after the last one that was looked at."""
-        desk.check()
-        end = desk.store.log.ends()[_PARTITION]
-        start = max(start, desk.store.log.starts()[_PARTITION])
+        core.check()
+        end = core.store.log.ends()[_PARTITION]
+        start = max(start, core.store.log.starts()[_PARTITION])
         while start < end:
             limit = min(start + _READ_MAX, end)
-            for entry in desk.store.log.read(_PARTITION, start, limit):
+            for entry in core.store.log.read(_PARTITION, start, limit):
                 after = entry.first + entry.count
                 if entry.stream == stream and entry.damage is None:
                     offsets = range(max(start, entry.first), after)[:most]
-                    shown = [_written(got) for got in desk.published(offsets) if got is not None]
+                    shown = [_written(got) for got in core.published(offsets) if got is not None]
                     return shown, offsets[-1] + 1
                 start = max(start, after)
             start = max(start, limit)

@@ -20,7 +20,7 @@ from wherecast.store.position import Position
 def router(context: Context) -> APIRouter:
     """The paths of streams."""
     routes = APIRouter(tags=["streams"])
-    desk, threads = context.desk, context.threads
+    core, threads = context.core, context.threads
 
     @routes.get("/v1/streams", response_model=messages.Streams, responses=messages.answers(503))
     async def list_streams() -> Response:
@@ -54,12 +54,12 @@ def router(context: Context) -> APIRouter:
         return answer(shown, 201 if is_new else 200)
 
     def _listed() -> dict[str, Any]:
-        streams = desk.store.registry.streams()
+        streams = core.store.registry.streams()
         return {"streams": [{"name": name, "schema": _written(s)} for name, s in streams.items()]}
 
     def _shown(stream: str) -> dict[str, Any]:
-        schema = stream_schema(desk, stream)
-        store = desk.store
+        schema = stream_schema(core, stream)
+        store = core.store
         return {
             "name": stream,
             "schema": _written(schema),
@@ -77,9 +77,9 @@ def router(context: Context) -> APIRouter:
             text = f"schema is an object, not {describe(given)}"
             raise Refused(422, "wrong_type", text, "/schema")
         schema = _schema(given)
-        is_new = stream not in desk.store.registry.streams()
+        is_new = stream not in core.store.registry.streams()
         try:
-            desk.registrar.define(stream, schema, now_us())
+            core.registrar.define(stream, schema, now_us())
         except ConfigError as error:
             raise Refused(409, "other_schema", str(error)) from None
         return is_new

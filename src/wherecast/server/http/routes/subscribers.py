@@ -18,14 +18,14 @@ Limit = Annotated[int, Query(description="How many at most.", ge=1, le=10_000)]
 def router(context: Context) -> APIRouter:
     """The paths of subscribers."""
     routes = APIRouter(tags=["subscribers"])
-    desk, threads = context.desk, context.threads
+    core, threads = context.core, context.threads
 
     @routes.get(
         "/v1/subscribers", response_model=messages.Subscribers, responses=messages.answers(422, 503)
     )
     async def list_subscribers(after: After = "", limit: Limit = 1000) -> Response:
         """The names of subscribers in their order, a page at a time."""
-        names = await threads.read(desk.store.registry.subscribers, after, limit)
+        names = await threads.read(core.store.registry.subscribers, after, limit)
         return answer({"subscribers": names, "after": names[-1] if len(names) == limit else None})
 
     @routes.put(
@@ -36,7 +36,7 @@ def router(context: Context) -> APIRouter:
     )
     async def register(name: str) -> Response:
         """Register a subscriber. One that is registered stays as it is."""
-        is_new = await threads.write(desk.register, name_of("subscriber", name))
+        is_new = await threads.write(core.register, name_of("subscriber", name))
         return answer(await threads.read(_shown, name), 201 if is_new else 200)
 
     @routes.get(
@@ -57,17 +57,17 @@ def router(context: Context) -> APIRouter:
         return Response(status_code=204)
 
     def _forgotten(name: str) -> None:
-        if not desk.forget(name):
+        if not core.forget(name):
             raise Refused(404, "unknown_subscriber", f"subscriber {name} is not registered")
 
     def _shown(name: str) -> dict[str, Any]:
-        open_queue(desk, name)
-        figures = desk.courier.figures(name)
-        cursor = desk.store.cursors.read(name)
+        open_queue(core, name)
+        figures = core.courier.figures(name)
+        cursor = core.store.cursors.read(name)
         return {
             "name": name,
             "connected": context.connections.is_connected(name),
-            "queued": desk.queued(name),
+            "queued": core.queued(name),
             "in_flight": figures.in_flight,
             "lost": figures.lost,
             "cursor": encode_cursor(0 if cursor is None else cursor.through),

@@ -35,7 +35,7 @@ def router(context: Context) -> APIRouter:
 
 def _add_many(routes: APIRouter, context: Context) -> None:
     """The paths of all subscriptions of a subscriber."""
-    desk, threads = context.desk, context.threads
+    core, threads = context.core, context.threads
 
     @routes.get(
         _PATH, response_model=messages.Subscriptions, responses=messages.answers(404, 422, 503)
@@ -44,8 +44,8 @@ def _add_many(routes: APIRouter, context: Context) -> None:
         """The subscriptions of a subscriber in the order of their ids, a page at a time."""
 
         def page() -> list[Subscription]:
-            open_queue(desk, name)
-            return desk.store.registry.subscriptions(name, after, limit)
+            open_queue(core, name)
+            return core.store.registry.subscriptions(name, after, limit)
 
         found = await threads.read(page)
         last = found[-1].id if len(found) == limit else None
@@ -68,7 +68,7 @@ def _add_many(routes: APIRouter, context: Context) -> None:
             return answer(await threads.write(_put_all, name, body, replace))
 
     def _put_all(name: str, body: bytes, replace: bool) -> dict[str, Any]:
-        open_queue(desk, name)
+        open_queue(core, name)
         if not body.strip():
             text = "the body is empty; it needs a subscription per line"
             raise Refused(400, "malformed", text)
@@ -80,12 +80,12 @@ def _add_many(routes: APIRouter, context: Context) -> None:
             except Refused as error:
                 wanted.refuse({"code": error.code, "message": error.message}, given)
         is_strict = context.settings.limits.strict_filters
-        return put_all(desk.registrar, name, wanted, replace, now_us(), is_strict)
+        return put_all(core.registrar, name, wanted, replace, now_us(), is_strict)
 
 
 def _add_one(routes: APIRouter, context: Context) -> None:
     """The paths of one subscription."""
-    desk, threads = context.desk, context.threads
+    core, threads = context.core, context.threads
 
     @routes.put(
         _PATH + "/{id:path}",
@@ -115,8 +115,8 @@ def _add_one(routes: APIRouter, context: Context) -> None:
         """A subscription."""
 
         def shown() -> dict[str, Any]:
-            open_queue(desk, name)
-            found = desk.store.registry.subscription(name, id)
+            open_queue(core, name)
+            found = core.store.registry.subscription(name, id)
             if found is None:
                 raise _unknown(name, id)
             return _written(found)
@@ -128,8 +128,8 @@ def _add_one(routes: APIRouter, context: Context) -> None:
         """End a subscription; what it queued stays."""
 
         def ended() -> None:
-            open_queue(desk, name)
-            if not desk.registrar.unsubscribe(name, id, now_us()):
+            open_queue(core, name)
+            if not core.registrar.unsubscribe(name, id, now_us()):
                 raise _unknown(name, id)
 
         await threads.write(ended)
@@ -138,11 +138,11 @@ def _add_one(routes: APIRouter, context: Context) -> None:
     def _put(name: str, id: str, body: bytes) -> dict[str, Any]:
         given = object_of(body, _KEYS, ("filter",))
         wanted = _subscription(name, id, given)
-        open_queue(desk, name)
-        schema = stream_schema(desk, wanted.stream)
+        open_queue(core, name)
+        schema = stream_schema(core, wanted.stream)
         if context.settings.limits.strict_filters:
             _refuse_warnings(Filter(wanted.filter, schema))
-        return _put_answer(wanted, desk.registrar.subscribe(wanted, now_us()))
+        return _put_answer(wanted, core.registrar.subscribe(wanted, now_us()))
 
 
 def _subscription(name: str, id: str, given: dict[str, Any]) -> Subscription:

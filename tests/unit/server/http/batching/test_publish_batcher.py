@@ -27,7 +27,7 @@ Outcome = Published | BaseException
 
 
 class Gated(BrokerCore):
-    """A desk at which the first ones wait until the others are there, too."""
+    """A core at which the first ones wait until the others are there, too."""
 
     def __init__(self) -> None:
         super().__init__(MemoryStore(), SCHEMA)
@@ -45,27 +45,27 @@ def outcomes(
     requests: Sequence[Request], failure: Exception | None = None
 ) -> tuple[list[Outcome], Joint, BrokerCore]:
     """What becomes of a first request, and of others that come while it is written."""
-    desk = Gated()
+    core = Gated()
 
     async def run() -> tuple[list[Outcome], Joint]:
         threads = Threads()
-        joint = Joint(desk, threads, Timings(), 10, DEFAULT_LIMITS)
+        joint = Joint(core, threads, Timings(), 10, DEFAULT_LIMITS)
         tasks = [asyncio.create_task(joint.publish(*one)) for one in requests[:1]]
         while not joint.batches:
             await asyncio.sleep(0)
         tasks += [asyncio.create_task(joint.publish(*one)) for one in requests[1:]]
         await asyncio.sleep(0)
-        desk.failure = failure
-        desk.gate.set()
+        core.failure = failure
+        core.gate.set()
         try:
             return list(await asyncio.gather(*tasks, return_exceptions=True)), joint
         finally:
             threads.close()
 
     try:
-        return (*asyncio.run(run()), desk)
+        return (*asyncio.run(run()), core)
     finally:
-        desk.close()
+        core.close()
 
 
 def one(number: int, id: str | None = None) -> bytes:
@@ -109,9 +109,9 @@ def test_each_gets_the_answer_that_it_would_get_alone() -> None:
 
 def test_a_disk_that_is_full_is_told_to_all() -> None:
     full = StoreError("the disk is full")
-    found, _, desk = outcomes([("default", JSON, one(n)) for n in range(3)], full)
+    found, _, core = outcomes([("default", JSON, one(n)) for n in range(3)], full)
     assert found == [full] * 3
-    assert desk.store.log.ends().since(desk.store.log.starts()) == 0
+    assert core.store.log.ends().since(core.store.log.starts()) == 0
 
 
 def test_what_is_large_goes_by_itself() -> None:

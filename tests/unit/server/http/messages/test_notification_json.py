@@ -22,8 +22,8 @@ PAYLOAD = b"x" * 10_000
 
 
 @pytest.fixture
-def desk() -> Iterator[BrokerCore]:
-    """A desk at which ana gets everything."""
+def core() -> Iterator[BrokerCore]:
+    """A core at which ana gets everything."""
     made = BrokerCore(MemoryStore(), SCHEMA)
     made.register("ana")
     made.registrar.subscribe(wc.Subscription("s1", "n >= 0", "ana"), 0)
@@ -31,38 +31,38 @@ def desk() -> Iterator[BrokerCore]:
     made.close()
 
 
-def handed(desk: BrokerCore, count: int) -> tuple[Notification, ...]:
+def handed(core: BrokerCore, count: int) -> tuple[Notification, ...]:
     """So many publications, published and handed out."""
-    desk.publish([wc.Publication({"n": n}, payload=PAYLOAD) for n in range(count)], "default")
+    core.publish([wc.Publication({"n": n}, payload=PAYLOAD) for n in range(count)], "default")
     taken: tuple[Notification, ...] = ()
     while len(taken) < count:
-        taken = desk.courier.take("ana", count, 60)
+        taken = core.courier.take("ana", count, 60)
     return taken
 
 
-def at_hand(desk: BrokerCore, some: tuple[Notification, ...], bytes_max: int = 1 << 20) -> Objects:
-    found = objects_at_hand(desk, some, bytes_max)
+def at_hand(core: BrokerCore, some: tuple[Notification, ...], bytes_max: int = 1 << 20) -> Objects:
+    found = objects_at_hand(core, some, bytes_max)
     assert found is not None
     return found
 
 
-def test_from_memory_they_are_what_the_log_says(desk: BrokerCore) -> None:
-    some = handed(desk, 3)
-    there = at_hand(desk, some)
-    desk._shelf._kept.clear()
-    desk._shelf._firsts.clear()
-    assert objects_at_hand(desk, some, 1 << 20) is None
-    assert there == objects_within(desk, "ana", some, 1 << 20)
+def test_from_memory_they_are_what_the_log_says(core: BrokerCore) -> None:
+    some = handed(core, 3)
+    there = at_hand(core, some)
+    core._shelf._kept.clear()
+    core._shelf._firsts.clear()
+    assert objects_at_hand(core, some, 1 << 20) is None
+    assert there == objects_within(core, "ana", some, 1 << 20)
     first = orjson.loads(there.each[0])
     assert first["publication"]["attributes"] == {"n": 0}
     assert first["subscription_ids"] == ["s1"]
     assert first["redelivered"] is False
 
 
-def test_they_are_few_and_not_much(desk: BrokerCore) -> None:
-    some = handed(desk, 17)
-    assert objects_at_hand(desk, some, 1 << 20) is None
-    assert objects_at_hand(desk, (), 1 << 20) is None
-    for found in (at_hand(desk, some[:16], 30_000), objects_within(desk, "ana", some, 30_000)):
+def test_they_are_few_and_not_much(core: BrokerCore) -> None:
+    some = handed(core, 17)
+    assert objects_at_hand(core, some, 1 << 20) is None
+    assert objects_at_hand(core, (), 1 << 20) is None
+    for found in (at_hand(core, some[:16], 30_000), objects_within(core, "ana", some, 30_000)):
         assert found.used == len(found.each) == 3
-    assert at_hand(desk, some[:2], 1).used == 1
+    assert at_hand(core, some[:2], 1).used == 1

@@ -1,4 +1,4 @@
-"""The process that publishes and delivers, made to be killed: `python -m tests.crash.desk_process`.
+"""A broker made to be killed: `python -m tests.crash.broker_process`.
 
 Arguments: the directory of the store, the folder of the ledger, which life this is, and `inline`
 where this process matches too. It says `ready`; on a line `drain` it publishes no more, delivers
@@ -28,7 +28,7 @@ from tests.crash.world import (
     publication_id,
     script,
 )
-from wherecast.broker.broker_core import BrokerCore, DeskLimits
+from wherecast.broker.broker_core import BrokerCore, CoreLimits
 from wherecast.broker.dispatch.retention import Retention
 from wherecast.broker.publisher import Publisher
 from wherecast.broker.subscriber import Notification, Subscriber
@@ -61,11 +61,11 @@ class Life:
         opened = EmbeddedStore(store, limits=SMALL)
         opened.log.trim = recording(opened.log, self._ledger)  # type: ignore[method-assign]
         kept = _TRIMMED if is_inline else _KEPT
-        self._desk = BrokerCore(opened, SCHEMA, store, is_inline, DeskLimits(kept))
-        self._desk.check()
+        self._core = BrokerCore(opened, SCHEMA, store, is_inline, CoreLimits(kept))
+        self._core.check()
         for name in SUBSCRIBERS:
-            self._desk.registrar.register(name, now_us())
-        self._subscribers = {name: Subscriber(name, self._desk) for name in SUBSCRIBERS}
+            self._core.registrar.register(name, now_us())
+        self._subscribers = {name: Subscriber(name, self._core) for name in SUBSCRIBERS}
 
     def run(self) -> None:
         """Publishes and delivers until it is told to drain, and then until nothing is left."""
@@ -81,13 +81,13 @@ class Life:
         while not self._is_drained():
             self.done.wait(_PAUSE_S)
         self.done.set()
-        self._desk.close()
+        self._core.close()
         for thread in receiving:
             thread.join()
         self._say("drained")
 
     def _is_drained(self) -> bool:
-        store = self._desk.store
+        store = self._core.store
         return store.batches.progress().position == store.log.ends() and not any(
             subscriber.queued for subscriber in self._subscribers.values()
         )
@@ -122,7 +122,7 @@ class Life:
     # Publishing.
 
     def _publish(self, name: str) -> None:
-        publisher, draw = Publisher(name, self._desk), Random(f"{name} {self._draw.random()}")
+        publisher, draw = Publisher(name, self._core), Random(f"{name} {self._draw.random()}")
         told = [fact for fact in self._past if fact[:2] == ["accepted", name]]
         first = max((fact[2] + fact[3] for fact in told), default=0)
         while not self.draining.is_set():
@@ -146,7 +146,7 @@ class Life:
         assert done.accepted + done.duplicates == len(given), done
 
     def _backlog(self) -> int:
-        store = self._desk.store
+        store = self._core.store
         return store.log.ends().since(store.batches.progress().position)
 
     def _change(self) -> None:
@@ -171,7 +171,7 @@ class Life:
             self._ledger.write("changed", step.number)
 
     def _published(self) -> int:
-        return self._desk.store.log.ends()[0]
+        return self._core.store.log.ends()[0]
 
     # Receiving.
 
