@@ -70,12 +70,7 @@ def verdicts(explanation: Explanation, header: bool = True) -> Table:
 def _as_json(filter: Filter, explanation: Explanation) -> str:
     report = {
         "filter": str(filter),
-        "matched": explanation.matched,
-        "sentence": explanation.sentence,
-        "reasons": [
-            {"predicate": r.predicate, "verdict": r.verdict, "seen": r.seen}
-            for r in explanation.reasons
-        ],
+        **explanation.to_dict(),
         "warnings": list(filter.warnings),
     }
     return orjson.dumps(report).decode()

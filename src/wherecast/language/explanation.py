@@ -41,6 +41,21 @@ class Explanation:
     reasons: tuple[Reason, ...]
     sentence: str
 
+    def to_dict(self) -> dict[str, Any]:
+        """The explanation as JSON has it: `matched`, `sentence`, and `reasons`, one per predicate.
+
+        A reason has `predicate`, `verdict` (true, false, or None for unknown) and `seen`, the
+        values of the attributes that the predicate names (None for a missing one).
+        """
+        return {
+            "matched": self.matched,
+            "sentence": self.sentence,
+            "reasons": [
+                {"predicate": reason.predicate, "verdict": reason.verdict, "seen": reason.seen}
+                for reason in self.reasons
+            ],
+        }
+
     def __bool__(self) -> bool:
         return self.matched
 

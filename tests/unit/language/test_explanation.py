@@ -75,6 +75,19 @@ def test_a_distance_shows_its_metres() -> None:
     assert found.reasons[0].seen["distance"] == "7752.1 m"
 
 
+def test_an_explanation_as_json_has_the_verdict_the_sentence_and_a_reason_per_predicate() -> None:
+    found = explain("no2 > 40 AND (ok OR count < 3)", {"no2": 12.5, "ok": True})
+    assert found.to_dict() == {
+        "matched": False,
+        "sentence": found.sentence,
+        "reasons": [
+            {"predicate": "no2 > 40.0", "verdict": False, "seen": {"no2": "12.5"}},
+            {"predicate": "ok = TRUE", "verdict": True, "seen": {"ok": "TRUE"}},
+            {"predicate": "count < 3", "verdict": None, "seen": {"count": None}},
+        ],
+    }
+
+
 @pytest.mark.parametrize("place", [nan, inf, -inf])
 def test_a_distance_from_nowhere_is_no_number(place: float) -> None:
     found = explain("geo_distance(lat, lon, 45.8, 15.9) > 5", {"lat": place, "lon": 1})
