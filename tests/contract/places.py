@@ -9,7 +9,7 @@ from wherecast.store.contracts import Batches, Cursors, Mailboxes
 from wherecast.store.embedded.batches import batch_tables
 from wherecast.store.embedded.batches.batches import EmbeddedBatches
 from wherecast.store.embedded.batches.mailboxes import EmbeddedMailboxes
-from wherecast.store.embedded.batches.segment_rows import SegmentRows, SegmentSettings
+from wherecast.store.embedded.batches.segment_rows import SegmentRows
 from wherecast.store.embedded.cursors import EmbeddedCursors
 from wherecast.store.embedded.database import Database
 from wherecast.store.embedded.directory import Directory, Role
@@ -18,6 +18,7 @@ from wherecast.store.memory.committed import Committed
 from wherecast.store.memory.cursors import MemoryCursors
 from wherecast.store.memory.mailboxes import MemoryMailboxes
 from wherecast.store.segments.segment_files import SegmentFiles
+from wherecast.store.segments.segment_settings import DEFAULT_SEGMENTS, SegmentSettings
 
 KINDS = ("memory-1", "memory-3", "embedded", "embedded-files")
 
@@ -45,7 +46,7 @@ def in_memory(partitions: int) -> Opened:
 def embedded(
     path: Path,
     role: Role = "owner",
-    settings: SegmentSettings | None = None,
+    settings: SegmentSettings = DEFAULT_SEGMENTS,
     vfs: str = "",
     files: Callable[[Path], SegmentFiles] = SegmentFiles,
 ) -> Iterator[EmbeddedOpened]:

@@ -13,10 +13,10 @@ from tests.contract.places import EmbeddedOpened, embedded
 from tests.power_cut import Disk, Image, recorded_disk, scratch
 from wherecast.store.embedded import cursors
 from wherecast.store.embedded.batches import batch_tables
-from wherecast.store.embedded.batches.segment_rows import SegmentSettings
 from wherecast.store.records import Cursor
 from wherecast.store.segments import segment_files
 from wherecast.store.segments.segment_files import SegmentFiles
+from wherecast.store.segments.segment_settings import SegmentSettings
 
 # segments of a batch are rows, merged ones are files
 SETTINGS = SegmentSettings(row_bytes_max=1500, dropped_kept_s=0)

@@ -19,7 +19,7 @@ from threading import Event, Thread
 
 from tests.crash.history import recording
 from tests.crash.ledger import Ledger, file_of, read_facts
-from tests.crash.small_segments import SMALL
+from tests.crash.small_segments import SMALL_OPTIONS
 from tests.crash.world import (
     PUBLISHERS,
     SCHEMA,
@@ -35,7 +35,7 @@ from wherecast.broker.subscriber import Notification, Subscriber
 from wherecast.model import Publication, StoreError
 from wherecast.store.changes import compaction
 from wherecast.store.clock import now_us
-from wherecast.store.embedded.store import EmbeddedStore
+from wherecast.store.open_store import open_store
 
 # Where this process matches, what everyone has acknowledged goes soon, after it was written to the
 # ledger for the verdict. Otherwise the pipeline decides how long it stays.
@@ -58,7 +58,7 @@ class Life:
         self._draw = Random(f"life {life}")
         self._past = list(read_facts(folder))
         self._ledger = Ledger(file_of(folder, life))
-        opened = EmbeddedStore(store, limits=SMALL)
+        opened = open_store(store, options=SMALL_OPTIONS)
         opened.log.trim = recording(opened.log, self._ledger)  # type: ignore[method-assign]
         kept = _TRIMMED if is_inline else _KEPT
         self._core = BrokerCore(opened, SCHEMA, store, is_inline, CoreLimits(kept))

@@ -20,7 +20,7 @@ from tests.crash.ledger import read_facts, size_bytes
 from tests.crash.processes import CRASH_TOLD, Started
 from tests.crash.verdict import Verdict, judge, kept_in
 from tests.spark.services import send, until
-from wherecast.store.embedded.store import EmbeddedStore
+from wherecast.store.open_store import open_store
 
 _MET_WITHIN_S = 10.0
 _ENDS_WITHIN_S = 60.0
@@ -82,7 +82,7 @@ class Campaign:
         self.hit: Counter[str] = Counter()
         self.store, self.ledger = folder / "store", folder / "ledger"
         self.ledger.mkdir(parents=True)
-        EmbeddedStore(self.store).close()  # a pipeline may come first, and makes none
+        open_store(self.store).close()  # a pipeline may come first, and makes none
         self._folder = folder
         self._draw = Random(seed)
         self._lives = itertools.count()

@@ -8,20 +8,20 @@ import sys
 from pathlib import Path
 from threading import Event, Thread
 
-from tests.crash.small_segments import SMALL
+from tests.crash.small_segments import SMALL_OPTIONS
 from wherecast.model import ConflictError, StoreError
 from wherecast.pipeline.live.inline_pipeline import InlinePipeline
 from wherecast.pipeline.live.mend_segments import mend
 from wherecast.store.clock import now_us
 from wherecast.store.contracts import DamagedSegment
-from wherecast.store.embedded.store import EmbeddedStore
+from wherecast.store.open_store import open_store
 
 _LOOK_S = 0.02
 
 
 def run(path: Path, stop: Event) -> None:
     """Matches, commits and merges until it is told to stop."""
-    store = EmbeddedStore(path, "pipeline", limits=SMALL)
+    store = open_store(path, "pipeline", SMALL_OPTIONS)
     pipeline = InlinePipeline(store, now_us)
     print("ready", flush=True)
     while not stop.wait(_LOOK_S):

@@ -3,6 +3,8 @@
 So a short run meets every crash point.
 """
 
-from wherecast.store.embedded.batches.segment_rows import SegmentSettings
+from wherecast.store.open_store import StoreOptions
+from wherecast.store.segments.segment_settings import SegmentSettings
 
 SMALL = SegmentSettings(row_bytes_max=2_000, dropped_kept_s=1)
+SMALL_OPTIONS = StoreOptions(SMALL)

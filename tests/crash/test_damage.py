@@ -9,7 +9,7 @@ import pytest
 from tests.crash.campaign import Campaign
 from tests.crash.parts import BROKER, INLINE, INLINE_PIPELINE, Part, calm
 from tests.spark.services import until
-from wherecast.store.embedded.store import EmbeddedStore
+from wherecast.store.open_store import open_store
 
 pytestmark = pytest.mark.slow
 
@@ -33,7 +33,7 @@ def commits(campaign: Campaign, more: int) -> None:
 
 def backlog(campaign: Campaign) -> int:
     """How many publications are not matched yet."""
-    store = EmbeddedStore(campaign.store, "reader")
+    store = open_store(campaign.store, "reader")
     try:
         return store.log.ends().since(store.batches.progress().position)
     finally:

@@ -13,7 +13,7 @@ from typing import Any
 from tests.crash.history import kept_facts
 from tests.crash.ledger import Fact
 from tests.crash.world import Meaning, attributes_of, filter_of, publication_id, script
-from wherecast.store.embedded.store import EmbeddedStore
+from wherecast.store.open_store import open_store
 
 _NAMED = ("subscribe", "unsubscribe")
 
@@ -60,7 +60,7 @@ class Kept:
 
 def kept_in(path: Path, facts: Iterable[Fact] = ()) -> Kept:
     """What the log of a directory has, and what it had by the ledger."""
-    store = EmbeddedStore(path, "reader")
+    store = open_store(path, "reader")
     ids: dict[int, str] = {}
     steps: dict[int, list[tuple[int, str, str, str, str]]] = {}
     try:

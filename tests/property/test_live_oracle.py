@@ -17,13 +17,13 @@ from tests.live_oracle import (
 )
 from wherecast.broker.broker_core import BrokerCore
 from wherecast.pipeline.live.inline_pipeline import InlinePipeline
-from wherecast.store.embedded.store import EmbeddedStore
+from wherecast.store.open_store import open_store
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scale", SCALES)
 def test_inline_delivers_what_duckdb_finds(scale: Scale, tmp_path: Path) -> None:
-    core = BrokerCore(EmbeddedStore(tmp_path / "live"), None)
+    core = BrokerCore(open_store(tmp_path / "live"), None)
     try:
         core.check()
         play(core, scale)
@@ -32,7 +32,7 @@ def test_inline_delivers_what_duckdb_finds(scale: Scale, tmp_path: Path) -> None
         check_same(taken(core, wanted), wanted)
     finally:
         core.close()
-    again = EmbeddedStore(log_alone(tmp_path / "live", tmp_path / "again"))
+    again = open_store(log_alone(tmp_path / "live", tmp_path / "again"))
     try:
         pipeline = InlinePipeline(again, lambda: 0, publications_max=777)
         while (batch := pipeline.next_batch()) is not None:

@@ -24,7 +24,7 @@ from tests.live_oracle import (
 from wherecast.broker.broker_core import BrokerCore
 from wherecast.pipeline.live.inline_pipeline import InlinePipeline
 from wherecast.pipeline.live.spark_pipeline import LivePipeline
-from wherecast.store.embedded.store import EmbeddedStore
+from wherecast.store.open_store import open_store
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -61,7 +61,7 @@ def test_spark_delivers_what_duckdb_finds(
     spark: "SparkSession", scale: Scale, tmp_path: Path
 ) -> None:
     live = tmp_path / "live"
-    core = BrokerCore(EmbeddedStore(live), None, runs_pipeline=False)
+    core = BrokerCore(open_store(live), None, runs_pipeline=False)
     try:
         core.check()
         with running(spark, live) as pipeline:
@@ -73,7 +73,7 @@ def test_spark_delivers_what_duckdb_finds(
     finally:
         core.close()
 
-    again = EmbeddedStore(log_alone(live, tmp_path / "again"))
+    again = open_store(log_alone(live, tmp_path / "again"))
     try:
         replay = LivePipeline(spark, tmp_path / "again", tasks=2)
         replay.run(Event(), to_end=True)
@@ -82,7 +82,7 @@ def test_spark_delivers_what_duckdb_finds(
     finally:
         again.close()
 
-    inline = EmbeddedStore(log_alone(live, tmp_path / "inline"))
+    inline = open_store(log_alone(live, tmp_path / "inline"))
     try:
         matching = InlinePipeline(inline, lambda: 0)
         while (batch := matching.next_batch()) is not None:

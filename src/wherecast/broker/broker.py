@@ -6,11 +6,12 @@ Concurrency: any number of threads may use a broker, its publishers and its subs
 from collections.abc import Iterator
 from pathlib import Path
 
-from wherecast.broker.broker_core import BrokerCore, open_store
+from wherecast.broker.broker_core import BrokerCore
 from wherecast.broker.publisher import Publisher
 from wherecast.broker.subscriber import Subscriber
 from wherecast.model import Schema
 from wherecast.store.clock import now_us
+from wherecast.store.open_store import MEMORY, directory_of, open_store
 from wherecast.store.records import DeadLetter
 
 
@@ -27,9 +28,10 @@ class Broker:
     """
 
     def __init__(self, schema: Schema | None = None, data: str | Path | None = None) -> None:
-        store = open_store(data)
+        uri = MEMORY if data is None else data
+        store = open_store(uri)
         try:
-            self._core = BrokerCore(store, schema, None if data is None else Path(data))
+            self._core = BrokerCore(store, schema, directory_of(uri))
         except BaseException:
             store.close()
             raise

@@ -22,7 +22,6 @@ from wherecast.broker.pump import Pump
 from wherecast.broker.registrar.registrar import DEFAULT_STREAM, SUBSCRIPTIONS_MAX, Registrar
 from wherecast.delivery import DEFAULT_QUEUE_LIMITS, QueueLimits
 from wherecast.model import ConfigError, Publication, Schema, StoreError
-from wherecast.model.values import describe
 from wherecast.pipeline.live.mend_segments import mend
 from wherecast.pipeline.live.poison import culprits
 from wherecast.store.clock import now_us
@@ -257,18 +256,3 @@ class BrokerCore:
             return Follower(self.store, self.courier, retention)
         find_poison = None if data is None else partial(culprits, data)
         return Pump(self.store, self.courier, find_poison, retention)
-
-
-def open_store(data: str | Path | None) -> Store:
-    """The store of a directory, or one in memory; what it needs is imported only then."""
-    if data is not None and not isinstance(data, str | Path):
-        raise ConfigError(f"data is a directory, not {describe(data)}")
-    if "\0" in str(data):
-        raise ConfigError(f"data is a directory, not {describe(data)}: it has a NUL")
-    if data is None:
-        from wherecast.store.memory.store import MemoryStore
-
-        return MemoryStore()
-    from wherecast.store.embedded.store import EmbeddedStore
-
-    return EmbeddedStore(data)

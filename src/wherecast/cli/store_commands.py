@@ -6,8 +6,7 @@ from pathlib import Path
 import orjson
 
 from wherecast.cli import screen
-from wherecast.store.embedded.backup import backup_store
-from wherecast.store.embedded.check.check_store import check_store
+from wherecast.store.maintenance import backup_store, check_store
 
 _SHOWN_MAX = 20
 

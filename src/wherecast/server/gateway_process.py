@@ -16,7 +16,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from pathlib import Path
 from threading import Thread, Timer
 from typing import Any
 
@@ -24,7 +23,7 @@ import pyarrow as pa
 import uvicorn
 
 from wherecast import __version__
-from wherecast.broker.broker_core import BrokerCore, CoreLimits, open_store
+from wherecast.broker.broker_core import BrokerCore, CoreLimits
 from wherecast.broker.dispatch.retention import Retention
 from wherecast.delivery import QueueLimits
 from wherecast.model import Schema, WherecastError
@@ -36,6 +35,7 @@ from wherecast.server.http.transport.sockets import OpenSocket
 from wherecast.server.log_lines import configure_logs
 from wherecast.server.settings import Settings
 from wherecast.server.settings_sources import settings_from_json
+from wherecast.store.open_store import directory_of, open_store
 
 _SWITCH_S = 0.002  # the event loop does not wait long for a thread that matches
 _IDLE_S = 75  # a publisher that pauses keeps its connection
@@ -90,7 +90,7 @@ def _core(settings: Settings) -> BrokerCore:
     store = open_store(server.data)
     try:
         is_inline = server.runner == "inline"
-        core = BrokerCore(store, schema, Path(server.data), is_inline, _limits(settings))
+        core = BrokerCore(store, schema, directory_of(server.data), is_inline, _limits(settings))
         core.check()
     except BaseException:
         store.close()

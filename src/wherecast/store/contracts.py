@@ -10,7 +10,7 @@ writer came first).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +36,10 @@ from wherecast.store.sequences import NumberedNotifications
 
 DEAD_LETTERS_MOST = 100_000
 ENDLESS = 2**63 - 1
+
+Role = Literal["owner", "pipeline", "reader"]
+"""What a process does in a store. An owner makes the store where it is missing, and is the only
+one. A pipeline and readers work beside the owner in a store that exists."""
 
 
 class DamagedSegment(StoreError):

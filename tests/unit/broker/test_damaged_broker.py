@@ -8,7 +8,7 @@ import pytest
 from tests.unit.broker.brokers import SCHEMA, Open, opener, taken, values
 from wherecast.broker.broker_core import BrokerCore
 from wherecast.broker.subscriber import Subscriber
-from wherecast.store.embedded.store import EmbeddedStore
+from wherecast.store.open_store import open_store
 
 COUNT = 5
 
@@ -41,7 +41,7 @@ def test_they_are_counted(tmp_path: Path) -> None:
 def test_they_are_delivered_by_a_process_that_does_not_match(tmp_path: Path) -> None:
     path = publish(tmp_path)
     spoil(path)
-    core = BrokerCore(EmbeddedStore(path), SCHEMA, path, runs_pipeline=False)
+    core = BrokerCore(open_store(path), SCHEMA, path, runs_pipeline=False)
     found = taken(Subscriber("ana", core), COUNT)
     assert values(found) == [float(number) for number in range(1, COUNT + 1)]
     core.close()

@@ -11,16 +11,17 @@ from tests.unit.broker.feeding import match, opened, publish
 from wherecast import StoreError, Subscription, WherecastError
 from wherecast.broker.dispatch.courier import Courier
 from wherecast.broker.follower import Follower
-from wherecast.store.embedded.store import EmbeddedStore
+from wherecast.store.contracts import Store
+from wherecast.store.open_store import open_store
 from wherecast.store.records import Progress
 
 LIMIT_S = 60.0
 
 
 @contextmanager
-def following(path: Path) -> Iterator[tuple[EmbeddedStore, Courier, Follower]]:
+def following(path: Path) -> Iterator[tuple[Store, Courier, Follower]]:
     """An owner without a pipeline, whose follower is not started yet."""
-    store = EmbeddedStore(path)
+    store = open_store(path)
     registrar = opened(store)
     registrar.register("ana", 0)
     registrar.subscribe(Subscription("s1", "no2 > 0", "ana"), 0)
@@ -37,7 +38,7 @@ def following(path: Path) -> Iterator[tuple[EmbeddedStore, Courier, Follower]]:
 def test_a_commit_elsewhere_wakes_a_waiting_take(tmp_path: Path) -> None:
     with following(tmp_path / "store") as (store, courier, follower):
         publish(store, [1])
-        pipeline = EmbeddedStore(tmp_path / "store", "pipeline")
+        pipeline = open_store(tmp_path / "store", "pipeline")
         match(pipeline)  # before it follows
         follower.start()
         assert [one.sequence for one in courier.take("ana", 5, LIMIT_S)] == [0]
@@ -66,7 +67,7 @@ def test_what_cannot_be_read_is_tried_again(tmp_path: Path) -> None:
         follower.start()
         assert failed.wait(LIMIT_S)
         publish(store, [1])
-        pipeline = EmbeddedStore(tmp_path / "store", "pipeline")
+        pipeline = open_store(tmp_path / "store", "pipeline")
         match(pipeline)
         pipeline.close()
         assert len(courier.take("ana", 5, LIMIT_S)) == 1

@@ -20,7 +20,7 @@ from wherecast.broker.publisher import Publisher
 from wherecast.broker.registrar.registrar import Registrar
 from wherecast.broker.subscriber import Subscriber
 from wherecast.model import StoreError
-from wherecast.store.embedded.store import EmbeddedStore
+from wherecast.store.open_store import open_store
 
 _COUNT = 2_000
 _WARM_UP = 200
@@ -60,7 +60,7 @@ def on_spark(size: int | None, seed: int, data: Path) -> Row:
     count = min(size or _SPARK_COUNT, _SPARK_COUNT)
     warm_up = min(size or _SPARK_WARM_UP, _SPARK_WARM_UP)
     load = BrokerLoad.drawn(count + warm_up, seed)
-    core = BrokerCore(EmbeddedStore(data), load.schema, runs_pipeline=False)
+    core = BrokerCore(open_store(data), load.schema, runs_pipeline=False)
     try:
         Registrar(core.store).register(SUBSCRIBER, 0)
         subscriber, publisher = Subscriber(SUBSCRIBER, core), Publisher("p", core)

@@ -11,7 +11,7 @@ from wherecast.bench.progress import Row
 from wherecast.pipeline.live.grouping import notifications
 from wherecast.pipeline.live.in_force import InForce
 from wherecast.store.contracts import Store
-from wherecast.store.embedded.store import EmbeddedStore
+from wherecast.store.open_store import open_store
 from wherecast.store.position import Position
 from wherecast.store.records import Batch, Segment
 
@@ -26,7 +26,7 @@ def measure(size: int | None, matches: int, data: Path) -> Row:
     """Commits batches at the rate, each publication with so many matches, and merges beside it."""
     count = max(1, min(size or _COUNT, _COUNT) // _BATCH) * _BATCH
     named = _named()
-    store = EmbeddedStore(data)
+    store = open_store(data)
     try:
         merged = _Merging(store)
         epoch = store.batches.begin()

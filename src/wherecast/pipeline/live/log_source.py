@@ -38,11 +38,11 @@ from wherecast.pipeline.live.stage import Matched, Range, match_range
 from wherecast.pipeline.live.subscription_cache import SubscriptionCache
 from wherecast.pipeline.live.worker_figures import Teller
 from wherecast.store.clock import now_us
-from wherecast.store.contracts import Batches, Log
-from wherecast.store.embedded.batches.segment_rows import DEFAULT_SEGMENTS, SegmentSettings
-from wherecast.store.embedded.store import EmbeddedStore
+from wherecast.store.contracts import Batches, Log, Store
+from wherecast.store.open_store import StoreOptions, open_store
 from wherecast.store.position import Position
 from wherecast.store.records import Batch
+from wherecast.store.segments.segment_settings import DEFAULT_SEGMENTS, SegmentSettings
 
 FORMAT = "wherecast_log"
 _SHARE_MIN = 4_096  # publications of a task, where a batch is cut into several
@@ -183,23 +183,23 @@ class LogReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return _store(self._path).log
 
 
-_stores: dict[str, EmbeddedStore] = {}
+_stores: dict[str, Store] = {}
 
 
-def _store(path: str) -> EmbeddedStore:
+def _store(path: str) -> Store:
     """The store of a directory, opened once per process."""
     if path not in _stores:
-        _stores[path] = EmbeddedStore(path, "reader")
+        _stores[path] = open_store(path, "reader")
     return _stores[path]
 
 
-_writing_stores: dict[str, EmbeddedStore] = {}
+_writing_stores: dict[str, Store] = {}
 
 
-def _writing_store(path: str, segments: SegmentSettings) -> EmbeddedStore:
+def _writing_store(path: str, segments: SegmentSettings) -> Store:
     """The same, to commit."""
     if path not in _writing_stores:
-        _writing_stores[path] = EmbeddedStore(path, "pipeline", limits=segments)
+        _writing_stores[path] = open_store(path, "pipeline", StoreOptions(segments))
     return _writing_stores[path]
 
 

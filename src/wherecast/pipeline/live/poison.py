@@ -15,7 +15,7 @@ from wherecast.model import ConfigError, StoreError
 from wherecast.pipeline.live.in_force import InForce
 from wherecast.pipeline.live.stage import Range, match_range
 from wherecast.store.clock import now_us
-from wherecast.store.embedded.store import EmbeddedStore
+from wherecast.store.open_store import open_store
 
 _CUT = 16  # pieces of a piece
 _UNREADABLE = 3  # the exit code of a process that could not read the store
@@ -70,7 +70,7 @@ def _reached(path: Path, range_: Range, changes: int, size: int) -> int:
 
 def match_pieces(path: Path, range_: Range, changes: int, size: int) -> Iterator[int]:
     """Matches a range piece by piece; where it begins, and after each one where that ended."""
-    store = EmbeddedStore(path, "reader")
+    store = open_store(path, "reader")
     known = InForce()
     known.advance(store.log.changes(0, changes), changes)
     yield range_.first

@@ -30,9 +30,9 @@ from wherecast.pipeline.live.worker_figures import Listener
 from wherecast.pipeline.spark.session import SparkFailed, gist
 from wherecast.store.clock import now_us
 from wherecast.store.contracts import DamagedSegment
-from wherecast.store.embedded.batches.segment_rows import DEFAULT_SEGMENTS, SegmentSettings
-from wherecast.store.embedded.store import EmbeddedStore
+from wherecast.store.open_store import StoreOptions, open_store
 from wherecast.store.records import Progress
+from wherecast.store.segments.segment_settings import DEFAULT_SEGMENTS, SegmentSettings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -76,7 +76,7 @@ class LivePipeline:
         committed: Callable[[Progress, PipelineFigures], None] = lambda progress, figures: None,
         segments: SegmentSettings = DEFAULT_SEGMENTS,
     ) -> None:
-        self.store = EmbeddedStore(path, "pipeline", limits=segments)
+        self.store = open_store(path, "pipeline", StoreOptions(segments))
         self.restarts = 0
         self.figures = PipelineFigures()
         self._spark = spark

@@ -19,15 +19,12 @@ import secrets
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from wherecast.model.errors import ConfigError, StoreError
+from wherecast.store.contracts import Role
 from wherecast.store.embedded.database import Database, Layout
 from wherecast.store.segments.segment_files import sync_folder
-
-Role = Literal["owner", "pipeline", "reader"]
-"""owner: makes the directory where it is missing, holds its lock. pipeline and reader: work in a
-directory that is there."""
 
 FORMAT = 1
 MIGRATIONS: Mapping[int, Callable[[Path], None]] = {}

@@ -6,15 +6,16 @@ from pathlib import Path
 from wherecast.model.errors import StoreError
 from wherecast.store.blobs.blobs import Blobs
 from wherecast.store.blobs.posix_blobs import PosixBlobs
-from wherecast.store.contracts import Batches, Cursors, Log, Mailboxes, Registry
+from wherecast.store.contracts import Batches, Cursors, Log, Mailboxes, Registry, Role
 from wherecast.store.embedded.batches.batch_tables import LAYOUT
 from wherecast.store.embedded.batches.batches import EmbeddedBatches
 from wherecast.store.embedded.batches.mailboxes import EmbeddedMailboxes
-from wherecast.store.embedded.batches.segment_rows import SegmentRows, SegmentSettings
+from wherecast.store.embedded.batches.segment_rows import SegmentRows
 from wherecast.store.embedded.cursors import EmbeddedCursors
-from wherecast.store.embedded.directory import Directory, Role
+from wherecast.store.embedded.directory import Directory
 from wherecast.store.embedded.log.log import EmbeddedLog
 from wherecast.store.segments.segment_files import SegmentFiles
+from wherecast.store.segments.segment_settings import DEFAULT_SEGMENTS, SegmentSettings
 
 
 class EmbeddedStore:
@@ -23,7 +24,7 @@ class EmbeddedStore:
     Args:
         path: the directory.
         role: what this process does in it.
-        limits: of its segments.
+        segments: limits of its segments.
 
     Raises:
         ConfigError: the directory cannot be made, read or written, or is no store.
@@ -34,7 +35,7 @@ class EmbeddedStore:
         self,
         path: str | Path,
         role: Role = "owner",
-        limits: SegmentSettings | None = None,
+        segments: SegmentSettings = DEFAULT_SEGMENTS,
     ) -> None:
         with ExitStack() as opened:
             directory = Directory(path, role)
@@ -44,8 +45,8 @@ class EmbeddedStore:
             # An owner makes it for the others to find, and mends what it cannot deliver.
             database = directory.database("batches.db", LAYOUT, role != "reader")
             opened.callback(database.close)
-            segments = SegmentRows(database, SegmentFiles(directory.segments), limits)
-            batches = EmbeddedBatches(directory, database, segments)
+            rows = SegmentRows(database, SegmentFiles(directory.segments), segments)
+            batches = EmbeddedBatches(directory, database, rows)
             opened.callback(batches.close)
             if role == "owner":
                 log.settle(batches.progress())
@@ -55,7 +56,7 @@ class EmbeddedStore:
             self.log: Log = log
             self.registry: Registry = log.registry
             self.batches: Batches = batches
-            self.mailboxes: Mailboxes = EmbeddedMailboxes(database, segments)
+            self.mailboxes: Mailboxes = EmbeddedMailboxes(database, rows)
             self.cursors: Cursors = cursors
             self.snapshots: Blobs | None = PosixBlobs(directory.snapshots)
             self._opened = opened.pop_all()

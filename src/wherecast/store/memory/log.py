@@ -52,13 +52,20 @@ class _PlacedEntry:
 class MemoryLog:
     """Publications and changes that end with the process.
 
+    Args:
+        partitions: number of partitions.
+        window: for how long the id of a publication counts.
+        identity: a word that no other log has; empty draws a random one.
+
     Attributes:
         identity: a random word that no other log has.
         registry: the projection of the changes.
     """
 
-    def __init__(self, partitions: int = 1, window: IdWindow | None = None) -> None:
-        self.identity = secrets.token_hex(8)
+    def __init__(
+        self, partitions: int = 1, window: IdWindow | None = None, identity: str = ""
+    ) -> None:
+        self.identity = identity or secrets.token_hex(8)
         self.registry = MemoryRegistry()
         self._lock = threading.Lock()
         self._partitions: list[list[_PlacedEntry]] = [[] for _ in range(partitions)]

@@ -13,11 +13,12 @@ class MemoryStore:
     """A store that is gone with its process.
 
     Args:
-        partitions: of its log.
+        partitions: number of partitions of its log.
+        identity: of its log; empty draws a random one.
     """
 
-    def __init__(self, partitions: int = 1) -> None:
-        log, committed = MemoryLog(partitions), Committed()
+    def __init__(self, partitions: int = 1, identity: str = "") -> None:
+        log, committed = MemoryLog(partitions, identity=identity), Committed()
         self.log: Log = log
         self.registry: Registry = log.registry
         self.batches: Batches = MemoryBatches(committed)

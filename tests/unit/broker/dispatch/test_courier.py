@@ -14,7 +14,7 @@ from wherecast.broker.dispatch.courier import Courier
 from wherecast.delivery import Cursor, QueueLimits
 from wherecast.pipeline.live.inline_pipeline import InlinePipeline
 from wherecast.store.contracts import DamagedSegment, Store
-from wherecast.store.memory.store import MemoryStore
+from wherecast.store.open_store import StoreOptions, open_store
 from wherecast.store.records import Queued
 
 LIMIT_S = 60.0
@@ -40,7 +40,7 @@ def sequences(courier: Courier, name: str, most: int = 100) -> list[int]:
 
 
 def test_notifications_are_handed_out_before_they_are_committed() -> None:
-    store = MemoryStore()
+    store = open_store("memory:")
     courier = served(store, "ana")
     assert sequences(courier, "ana") == []  # from now on it is attended
     pipeline = InlinePipeline(store, lambda: 0)
@@ -64,7 +64,7 @@ def test_notifications_are_handed_out_before_they_are_committed() -> None:
 
 def test_a_batch_that_is_told_again_is_handed_out_once() -> None:
     """As after a full disk: the next try may reach further."""
-    store = MemoryStore()
+    store = open_store("memory:")
     courier = served(store, "ana")
     courier.take("ana", 1, 0)
     pipeline = InlinePipeline(store, lambda: 0)
@@ -79,7 +79,7 @@ def test_a_batch_that_is_told_again_is_handed_out_once() -> None:
 
 @pytest.mark.parametrize("partitions", [1, 3])
 def test_what_was_committed_before_is_read_from_the_store(partitions: int) -> None:
-    store = MemoryStore(partitions)
+    store = open_store("memory:", options=StoreOptions(partitions=partitions))
     courier = served(store, "ana", "bob")
     for value in range(20):
         publish(store, [value])
@@ -100,7 +100,7 @@ def test_what_was_committed_before_is_read_from_the_store(partitions: int) -> No
 
 
 def test_a_waiting_take_is_woken() -> None:
-    store = MemoryStore()
+    store = open_store("memory:")
     courier = served(store, "ana", "bob")
     with ThreadPoolExecutor(2) as pool:
         waiting = [pool.submit(courier.take, name, 5, LIMIT_S) for name in ("ana", "bob")]
@@ -119,7 +119,7 @@ def test_a_waiting_take_is_woken() -> None:
 
 
 def test_a_newer_connection_replaces_the_older_one() -> None:
-    store = MemoryStore()
+    store = open_store("memory:")
     courier = served(store, "ana")
     publish(store, [1, 2])
     match(store)
@@ -142,7 +142,7 @@ def test_a_newer_connection_replaces_the_older_one() -> None:
 
 
 def test_damage_is_mended_before_it_is_handed_out() -> None:
-    store = MemoryStore()
+    store = open_store("memory:")
     courier = served(store, "ana")
     publish(store, [1])
     match(store)
@@ -162,7 +162,7 @@ def test_damage_is_mended_before_it_is_handed_out() -> None:
 
 
 def test_a_read_that_fails_is_told_and_may_be_tried_again() -> None:
-    store = MemoryStore()
+    store = open_store("memory:")
     courier = served(store, "ana")
     publish(store, [1])
     match(store)
@@ -180,7 +180,7 @@ def test_a_read_that_fails_is_told_and_may_be_tried_again() -> None:
 
 
 def test_only_what_was_handed_out_is_acknowledged() -> None:
-    store = MemoryStore()
+    store = open_store("memory:")
     courier = served(store, "ana")
     publish(store, [1, 2])
     match(store)
@@ -193,7 +193,7 @@ def test_only_what_was_handed_out_is_acknowledged() -> None:
 
 
 def test_an_unknown_subscriber_is_told() -> None:
-    courier = served(MemoryStore())
+    courier = served(open_store("memory:"))
     for call in (
         lambda: courier.take("ana", 1, 0),
         lambda: courier.ack("ana", [0]),
@@ -206,7 +206,7 @@ def test_an_unknown_subscriber_is_told() -> None:
 
 
 def test_a_take_that_begins_between_telling_and_committing_is_woken() -> None:
-    store = MemoryStore()
+    store = open_store("memory:")
     courier = served(store, "ana")
     pipeline = InlinePipeline(store, lambda: 0)
     publish(store, [1, 2])
@@ -222,7 +222,7 @@ def test_a_take_that_begins_between_telling_and_committing_is_woken() -> None:
 
 
 def test_an_interrupted_read_is_done_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    store = MemoryStore()
+    store = open_store("memory:")
     courier = served(store, "ana")
     publish(store, [1, 2])
     match(store)
@@ -239,7 +239,7 @@ def test_an_interrupted_read_is_done_again(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_queue_that_nobody_uses_gives_its_memory_back_and_loses_nothing() -> None:
-    store = MemoryStore()
+    store = open_store("memory:")
     courier = served(store, "ana", "bo")
     publish(store, [1, 2, 3])
     match(store)
@@ -256,7 +256,7 @@ def test_a_queue_that_nobody_uses_gives_its_memory_back_and_loses_nothing() -> N
 
 
 def test_acknowledgements_of_several_are_stored_together() -> None:
-    store = MemoryStore()
+    store = open_store("memory:")
     courier = served(store, "ana", "bob")
     pipeline = InlinePipeline(store, lambda: 0)
     publish(store, [1, 2, 3])
@@ -290,7 +290,7 @@ def test_acknowledgements_of_several_are_stored_together() -> None:
 
 
 def test_a_window_may_be_wider_than_the_default() -> None:
-    store = MemoryStore()
+    store = open_store("memory:")
     courier = Courier(store, unmended, QueueLimits.for_window(5_000))
     opened(store).register("ana", 0)
     courier.open("ana")

@@ -12,8 +12,7 @@ from wherecast.broker.intake.intake import prepare
 from wherecast.pipeline.live.inline_pipeline import InlinePipeline
 from wherecast.pipeline.live.segment_trimming import trim_segments
 from wherecast.store.contracts import Store
-from wherecast.store.embedded.store import EmbeddedStore
-from wherecast.store.memory.store import MemoryStore
+from wherecast.store.open_store import StoreOptions, open_store
 from wherecast.store.records import Cursor
 
 SCHEMA = wc.Schema.from_dict({"no2": "int"})
@@ -64,9 +63,10 @@ class Days:
 @pytest.fixture(params=KINDS)
 def days(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Days]:
     kind = request.param
-    store: Store = (
-        EmbeddedStore(tmp_path / "store") if kind == "embedded" else MemoryStore(int(kind[-1]))
-    )
+    if kind == "embedded":
+        store = open_store(tmp_path / "store")
+    else:
+        store = open_store("memory:", options=StoreOptions(partitions=int(kind[-1])))
     yield Days(store)
     store.close()
 

@@ -3,7 +3,7 @@ import numpy as np
 from tests.unit.broker.feeding import opened, publish
 from wherecast.broker.dispatch.sequence_map import SequenceMap
 from wherecast.pipeline.live.inline_pipeline import InlinePipeline
-from wherecast.store.memory.store import MemoryStore
+from wherecast.store.open_store import StoreOptions, open_store
 from wherecast.store.sequences import spans_of
 
 
@@ -13,7 +13,7 @@ def located(places: SequenceMap, sequences: list[int]) -> list[tuple[int, int]]:
 
 
 def test_publications_are_found_before_and_after_the_commit() -> None:
-    store = MemoryStore(3)
+    store = open_store("memory:", options=StoreOptions(partitions=3))
     opened(store)
     places, pipeline = SequenceMap(store.batches, 0), InlinePipeline(store, lambda: 0)
     wanted: list[tuple[int, int]] = []

@@ -9,13 +9,12 @@ import pytest
 from tests.unit.broker.feeding import SCHEMA, match, opened, publish, queued
 from wherecast import ConfigError, FilterError, Schema, Subscription
 from wherecast.broker.registrar.registrar import Registrar
-from wherecast.store.embedded.store import EmbeddedStore
-from wherecast.store.memory.store import MemoryStore
+from wherecast.store.open_store import StoreOptions, open_store
 from wherecast.store.records import Cursor
 
 
 def test_the_same_again_changes_nothing() -> None:
-    store = MemoryStore()
+    store = open_store("memory:")
     registrar = opened(store)
     assert registrar.register("ana", 0)
     registrar.subscribe(Subscription("s1", "no2 > 1", "ana"), 0)
@@ -29,7 +28,7 @@ def test_the_same_again_changes_nothing() -> None:
 
 
 def test_a_filter_that_never_matches_is_accepted_with_a_warning() -> None:
-    store = MemoryStore()
+    store = open_store("memory:")
     registrar = opened(store)
     registrar.register("ana", 0)
     read = registrar.subscribe(Subscription("s1", "no2 > 5 AND no2 < 3", "ana"), 0).filter
@@ -47,7 +46,7 @@ def test_a_filter_that_never_matches_is_accepted_with_a_warning() -> None:
     ],
 )  # fmt: skip
 def test_what_is_refused_changes_nothing(wanted: Subscription, text: str) -> None:
-    store = MemoryStore()
+    store = open_store("memory:")
     registrar = opened(store)
     registrar.register("ana", 0)
     end = store.log.changes_end()
@@ -59,7 +58,7 @@ def test_what_is_refused_changes_nothing(wanted: Subscription, text: str) -> Non
 
 
 def test_many_are_one_step_without_the_bad_ones() -> None:
-    store = MemoryStore()
+    store = open_store("memory:")
     registrar = opened(store)
     registrar.register("ana", 0)
     wanted = [Subscription(f"s{n}", text, "ana") for n, text in enumerate(["no2 > 1", "no2 >"])]
@@ -71,7 +70,7 @@ def test_many_are_one_step_without_the_bad_ones() -> None:
 
 def test_a_name_that_is_taken_again_gets_nothing_old() -> None:
     """Not even what was published before and is matched only now."""
-    store = MemoryStore()
+    store = open_store("memory:")
     registrar = opened(store)
     registrar.register("ana", 0)
     registrar.subscribe(Subscription("s1", "no2 > 0", "ana"), 0)
@@ -93,7 +92,7 @@ def test_a_name_that_is_taken_again_gets_nothing_old() -> None:
 
 def test_a_name_whose_end_was_cut_short_gets_nothing_old() -> None:
     """The cursor of a subscriber that was forgotten is still there."""
-    store = MemoryStore()
+    store = open_store("memory:")
     registrar = opened(store)
     registrar.register("ana", 0)
     registrar.subscribe(Subscription("s1", "no2 > 0", "ana"), 0)
@@ -106,7 +105,7 @@ def test_a_name_whose_end_was_cut_short_gets_nothing_old() -> None:
 
 
 def test_a_subscriber_that_the_registry_lost_keeps_its_queue(tmp_path: Path) -> None:
-    store = EmbeddedStore(tmp_path / "store")
+    store = open_store(tmp_path / "store")
     registrar = opened(store)
     registrar.register("ana", 0)
     registrar.subscribe(Subscription("s1", "no2 > 0", "ana"), 0)
@@ -125,7 +124,7 @@ def test_a_subscriber_that_the_registry_lost_keeps_its_queue(tmp_path: Path) -> 
 
 
 def test_with_several_partitions_nothing_new_is_missed() -> None:
-    store = MemoryStore(partitions=3)
+    store = open_store("memory:", options=StoreOptions(partitions=3))
     registrar = opened(store)
     publish(store, [1, 2, 3])
     registrar.register("ana", 0)
@@ -137,7 +136,7 @@ def test_with_several_partitions_nothing_new_is_missed() -> None:
 
 
 def test_a_stream_keeps_its_schema() -> None:
-    registrar = opened(MemoryStore())
+    registrar = opened(open_store("memory:"))
     with pytest.raises(ConfigError, match="there with another schema"):
         registrar.define("default", Schema.from_dict({"no2": "int"}), 0)
     assert registrar.schema("default") == SCHEMA
@@ -146,7 +145,7 @@ def test_a_stream_keeps_its_schema() -> None:
 
 
 def test_a_subscriber_has_a_limit_of_subscriptions() -> None:
-    store = MemoryStore()
+    store = open_store("memory:")
     registrar = Registrar(store, subscriptions_max=2)
     registrar.define("default", SCHEMA, 0)
     registrar.register("ana", 0)

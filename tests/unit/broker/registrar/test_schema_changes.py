@@ -4,14 +4,14 @@ import pytest
 
 from wherecast.broker.registrar.registrar import Registrar
 from wherecast.model import ConfigError, Schema, Subscription
-from wherecast.store.memory.store import MemoryStore
+from wherecast.store.open_store import open_store
 
 SCHEMA = Schema.from_dict({"no2": "float", "city": "string"})
 
 
 def told(given: list[tuple[str, str, str]], wanted: Schema) -> str:
     """What is told where these are subscribed: subscriber, id, filter."""
-    registrar = Registrar(MemoryStore())
+    registrar = Registrar(open_store("memory:"))
     registrar.define("air", SCHEMA, 0)
     registrar.define("water", SCHEMA, 0)
     for subscriber, id, filter in given:

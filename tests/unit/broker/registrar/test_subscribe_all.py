@@ -1,16 +1,16 @@
 """Many subscriptions at once: each has its verdict, and the whole set can be replaced."""
 
 import wherecast as wc
-from wherecast.broker.broker_core import open_store
 from wherecast.broker.registrar.registrar import Registrar
 from wherecast.broker.registrar.subscribe_all import Wanted, put_all
 from wherecast.model import Subscription
+from wherecast.store.open_store import open_store
 
 SCHEMA = wc.Schema.from_dict({"n": "int"})
 
 
 def registrar() -> Registrar:
-    made = Registrar(open_store(None))
+    made = Registrar(open_store("memory:"))
     made.define("default", SCHEMA, 0)
     made.register("ana", 0)
     return made

@@ -7,12 +7,12 @@ from wherecast.broker.broker_core import BrokerCore
 from wherecast.broker.publisher import Publisher
 from wherecast.model import ConflictError
 from wherecast.pipeline.live.inline_pipeline import InlinePipeline
-from wherecast.store.memory.store import MemoryStore
+from wherecast.store.open_store import open_store
 from wherecast.store.records import Progress
 
 
 def test_it_begins_after_the_last_commit_of_the_one_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    store = MemoryStore()
+    store = open_store("memory:")
     core = BrokerCore(store, wc.Schema.from_dict({"no2": "float"}), runs_pipeline=False)
     publisher = Publisher("p", core)
     first = InlinePipeline(store, lambda: 0)

@@ -21,7 +21,7 @@ from wherecast.pipeline.live.log_source import LogReader, NotStoredError, Share,
 from wherecast.pipeline.live.stage import Range
 from wherecast.pipeline.live.worker_figures import Listener
 from wherecast.store.contracts import Batches
-from wherecast.store.embedded.store import EmbeddedStore
+from wherecast.store.open_store import open_store
 from wherecast.store.position import Position
 
 SCHEMA = wc.Schema.from_dict({"no2": "int"})
@@ -32,7 +32,7 @@ class Shares:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.store = EmbeddedStore(path)
+        self.store = open_store(path)
         self.told = Listener()
         core = BrokerCore(self.store, SCHEMA, runs_pipeline=False)
         core.registrar.register("ana", 0)

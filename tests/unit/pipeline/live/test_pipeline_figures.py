@@ -7,7 +7,7 @@ from wherecast.broker.broker_core import BrokerCore
 from wherecast.broker.intake.intake import prepare
 from wherecast.pipeline.live.inline_pipeline import InlinePipeline
 from wherecast.pipeline.live.pipeline_figures import PipelineFigures
-from wherecast.store.memory.store import MemoryStore
+from wherecast.store.open_store import open_store
 
 SCHEMA = wc.Schema.from_dict({"n": "int"})
 
@@ -39,7 +39,7 @@ def test_time_counts_although_something_fails() -> None:
 
 
 def test_an_inline_pipeline_counts_what_it_does() -> None:
-    store = MemoryStore()
+    store = open_store("memory:")
     core = BrokerCore(store, SCHEMA)
     core.registrar.register("ana", 0)
     for number in range(3):

@@ -56,7 +56,8 @@ def filled(data: Path, numbers: list[int]) -> None:
     """A store with publications that nothing matched yet."""
     code = f"""
 import sys, wherecast as wc
-from wherecast.broker.broker_core import BrokerCore, open_store
+from wherecast.broker.broker_core import BrokerCore
+from wherecast.store.open_store import open_store
 schema = wc.Schema.from_dict({{"no2": "int"}})
 core = BrokerCore(open_store({str(data)!r}), schema)
 core.registrar.register("ana", 0)

@@ -8,7 +8,7 @@ import pytest
 from tests.contract.stores import SCHEMA, changes
 from wherecast.pipeline.live import live_snapshots
 from wherecast.pipeline.live.subscription_cache import SubscriptionCache
-from wherecast.store.embedded.store import EmbeddedStore
+from wherecast.store.open_store import open_store
 from wherecast.store.position import Position
 
 
@@ -16,7 +16,7 @@ def test_damage_is_told_once_and_no_snapshot_keeps_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(live_snapshots, "CHANGES_MIN", 2)
-    store = EmbeddedStore(tmp_path / "store")
+    store = open_store(tmp_path / "store")
     store.log.change(changes(("stream", "air", "", "", SCHEMA.to_json())), at=0)
     for number in range(8):
         store.log.change(changes(("subscribe", "air", "ana", f"s{number}", "no2 > 1")), at=0)

@@ -10,7 +10,6 @@ from tests.contract.stores import bodies_in
 from tests.unit.store.embedded.filled import EACH, add_batch, fill
 from wherecast.model import ConfigError
 from wherecast.store.embedded.backup import backup_store
-from wherecast.store.embedded.batches.segment_rows import SegmentSettings
 from wherecast.store.embedded.check.check_store import check_store
 from wherecast.store.embedded.cursors import EmbeddedCursors
 from wherecast.store.embedded.directory import Directory
@@ -18,6 +17,7 @@ from wherecast.store.embedded.log.log import EmbeddedLog
 from wherecast.store.embedded.store import EmbeddedStore
 from wherecast.store.records import Cursor
 from wherecast.store.segments.merging import FAN_IN
+from wherecast.store.segments.segment_settings import SegmentSettings
 
 FILES = SegmentSettings(row_bytes_max=1, dropped_kept_s=0)
 

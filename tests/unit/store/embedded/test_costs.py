@@ -13,11 +13,11 @@ from tests.contract.places import embedded
 from wherecast.broker.broker_core import BrokerCore
 from wherecast.broker.intake.intake import prepare
 from wherecast.pipeline.live.inline_pipeline import InlinePipeline
-from wherecast.store.embedded.batches.segment_rows import SegmentSettings
 from wherecast.store.embedded.store import EmbeddedStore
 from wherecast.store.position import Position
 from wherecast.store.records import SEGMENT, Batch, Segment
 from wherecast.store.segments.merging import FAN_IN
+from wherecast.store.segments.segment_settings import SegmentSettings
 
 SCHEMA = wc.Schema.from_dict({"no2": "int"})
 

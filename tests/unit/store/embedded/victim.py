@@ -11,10 +11,10 @@ from pathlib import Path
 from tests.contract.feed import segment
 from tests.contract.stores import Body, changes, publications
 from wherecast.store.changes import compaction
-from wherecast.store.embedded.batches.segment_rows import SegmentSettings
 from wherecast.store.embedded.store import EmbeddedStore
 from wherecast.store.position import Position
 from wherecast.store.records import Batch, Cursor
+from wherecast.store.segments.segment_settings import SegmentSettings
 
 EACH = 3
 CHANGE = ("subscribe", "air", "ana", "s", "no2 > 1")
@@ -30,7 +30,7 @@ def batch_at(first: int) -> Batch:
 def run(path: Path, batches: int) -> None:
     """Publishes, changes, trims, commits from where the progress is, merges, moves a cursor."""
     compaction.CHANGES_MIN = 4
-    with closing(EmbeddedStore(path, limits=FILES)) as store:
+    with closing(EmbeddedStore(path, segments=FILES)) as store:
         epoch = store.batches.begin()
         for _ in range(batches):
             end = store.log.ends()[0]

@@ -29,6 +29,7 @@ from wherecast.store.segments.segment_files import (
     encode_file,
     encode_row,
 )
+from wherecast.store.segments.segment_settings import DEFAULT_SEGMENTS, SegmentSettings
 from wherecast.store.sequences import NumberedNotifications
 
 _VERIFIED_MAX = 100_000
@@ -36,25 +37,6 @@ _VERIFIED_MAX = 100_000
 
 class Swept(Exception):
     """A file or a row that is not there any more; whoever needs it looks again."""
-
-
-@dataclass(frozen=True, slots=True)
-class SegmentSettings:
-    """Limits of the segments of a store.
-
-    Attributes:
-        row_bytes_max: a segment of this size is a file, a smaller one is a row.
-        opened_max: how many are kept open.
-        dropped_kept_s: for how long the file of a segment that was merged or trimmed stays, so that
-            a reader that knows of it can open it.
-    """
-
-    row_bytes_max: int = 64 << 10
-    opened_max: int = 256
-    dropped_kept_s: float = 60
-
-
-DEFAULT_SEGMENTS = SegmentSettings()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,11 +60,11 @@ class SegmentRows:
     """
 
     def __init__(
-        self, database: Database, files: SegmentFiles, settings: SegmentSettings | None = None
+        self, database: Database, files: SegmentFiles, settings: SegmentSettings = DEFAULT_SEGMENTS
     ) -> None:
         self._database = database
         self._files = files
-        self._settings = settings or SegmentSettings()
+        self._settings = settings
         self._lock = threading.Lock()
         self._opened: OrderedDict[SegmentRow, pa.RecordBatch] = OrderedDict()
         self._verified: set[SegmentRow] = set()

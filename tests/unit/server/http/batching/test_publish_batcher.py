@@ -18,7 +18,7 @@ from wherecast.server.http.messages.answers import Refused
 from wherecast.server.http.stage_timings import Timings
 from wherecast.server.http.transport.body import JSON, NDJSON
 from wherecast.server.http.transport.threads import Threads
-from wherecast.store.memory.store import MemoryStore
+from wherecast.store.open_store import open_store
 from wherecast.store.records import Receipt
 
 SCHEMA = wc.Schema.from_dict({"n": "int"})
@@ -30,7 +30,7 @@ class Gated(BrokerCore):
     """A core at which the first ones wait until the others are there, too."""
 
     def __init__(self) -> None:
-        super().__init__(MemoryStore(), SCHEMA)
+        super().__init__(open_store("memory:"), SCHEMA)
         self.gate = Event()
         self.failure: Exception | None = None
 

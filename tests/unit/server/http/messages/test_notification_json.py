@@ -15,7 +15,7 @@ from wherecast.server.http.messages.notification_json import (
     objects_at_hand,
     objects_within,
 )
-from wherecast.store.memory.store import MemoryStore
+from wherecast.store.open_store import open_store
 
 SCHEMA = wc.Schema.from_dict({"n": "int"})
 PAYLOAD = b"x" * 10_000
@@ -24,7 +24,7 @@ PAYLOAD = b"x" * 10_000
 @pytest.fixture
 def core() -> Iterator[BrokerCore]:
     """A core at which ana gets everything."""
-    made = BrokerCore(MemoryStore(), SCHEMA)
+    made = BrokerCore(open_store("memory:"), SCHEMA)
     made.register("ana")
     made.registrar.subscribe(wc.Subscription("s1", "n >= 0", "ana"), 0)
     yield made

@@ -11,8 +11,8 @@ from tests.contract.feed import SUBSCRIBERS, Feed, commit_all, made_again, pull,
 from tests.contract.places import EmbeddedOpened, embedded
 from wherecast.model import StoreError
 from wherecast.store.contracts import DamagedSegment
-from wherecast.store.embedded.batches.segment_rows import SegmentSettings
 from wherecast.store.segments.merging import FAN_IN
+from wherecast.store.segments.segment_settings import SegmentSettings
 
 FILES = SegmentSettings(row_bytes_max=1, dropped_kept_s=0)
 KEPT = SegmentSettings(row_bytes_max=1, dropped_kept_s=3600)

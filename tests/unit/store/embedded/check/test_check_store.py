@@ -14,9 +14,9 @@ from tests.contract.places import embedded
 from tests.contract.stores import changes
 from tests.unit.store.embedded.filled import add_batch, fill
 from wherecast.model import ConfigError, StoreError
-from wherecast.store.embedded.batches.segment_rows import SegmentSettings
 from wherecast.store.embedded.check.check_store import check_store
 from wherecast.store.embedded.store import EmbeddedStore
+from wherecast.store.segments.segment_settings import SegmentSettings
 
 
 @pytest.fixture
