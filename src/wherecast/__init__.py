@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from wherecast.language import Filter as Filter
     from wherecast.matching import Index as Index
     from wherecast.matching import Matches as Matches
+    from wherecast.matching.trees.betree.branch import Branch as Branch
+    from wherecast.matching.trees.betree.parameters import TreeParameters as TreeParameters
     from wherecast.model import AcknowledgementError as AcknowledgementError
     from wherecast.model import Attribute as Attribute
     from wherecast.model import ConfigError as ConfigError
@@ -36,6 +38,8 @@ _HOMES = {
     "wherecast.broker.broker": ("Broker",),
     "wherecast.language": ("Explanation", "Filter"),
     "wherecast.matching": ("Index", "Matches"),
+    "wherecast.matching.trees.betree.branch": ("Branch",),
+    "wherecast.matching.trees.betree.parameters": ("TreeParameters",),
     "wherecast.model": (
         "AcknowledgementError",
         "Attribute",

@@ -21,7 +21,7 @@ from tests.ways import take
 from wherecast import Index, Schema
 from wherecast.columns import arrow_schema
 from wherecast.matching.columnar import entries, planner
-from wherecast.matching.index import KINDS
+from wherecast.matching.kinds import KINDS
 
 Case = tuple[Schema, list[str], list[dict[str, Any]]]
 

@@ -1,113 +1,23 @@
 """The public index: filters by id, matched against batches of publications."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
-
-from wherecast.arrays.vectors import array_of, values_of
 from wherecast.columns import decode_rows, read_arrow
 from wherecast.columns.decoded import Decoded
-from wherecast.columns.sources import table_of
 from wherecast.language import Filter
-from wherecast.matching.columnar.index import ColumnarIndex
+from wherecast.matching.engine import Branching, Covering, Drawable, Savable
+from wherecast.matching.filter_columns import arrow_columns, bad_filters, kept_rows, pairs_of
 from wherecast.matching.ids import Ids
+from wherecast.matching.kinds import load_engine, make_engine, missing_capability
 from wherecast.matching.matches import Id, Matches
-from wherecast.matching.scan import ScanIndex
 from wherecast.matching.trees.betree.parameters import TreeParameters
-from wherecast.matching.trees.tree_file import kind_of
-from wherecast.model import (
-    ConfigError,
-    FilterError,
-    Problem,
-    PublicationError,
-    Schema,
-    SnapshotError,
-)
-from wherecast.model.names import did_you_mean
+from wherecast.model import ConfigError, FilterError, Problem, PublicationError, Schema
 from wherecast.model.values import INT_MAX, INT_MIN, is_text
 
-Kind = Literal["columnar", "betree", "forest", "scan"]
-KINDS: tuple[Kind, ...] = ("columnar", "betree", "forest", "scan")
-_SHOWN_MAX = 3
-
-
-class Engine(Protocol):
-    """What every kind of index does behind the public one; filters are checked before."""
-
-    def __len__(self) -> int: ...
-
-    def __contains__(self, id: Id) -> bool: ...
-
-    def add(self, id: Id, filter: Filter | str) -> None:
-        """Adds a filter, or replaces the one of the same id; raises `FilterError`."""
-
-    def read(self, filters: Any) -> Any:
-        """The filters as `add_all` takes them; `rejected` has the rows and errors of bad ones."""
-
-    def add_all(self, ids: Ids, read: Any, kept: npt.NDArray[np.bool_] | None) -> None:
-        """Adds the kept ones of filters that were read, all of them good (None keeps all)."""
-
-    def remove_all(self, ids: Sequence[Id]) -> None:
-        """Removes distinct filters, all or none; raises `KeyError`."""
-
-    def match(self, batch: pa.RecordBatch) -> Matches:
-        """The filters that are true on each publication of a valid batch."""
-
-    def stats(self) -> dict[str, Any]:
-        """Figures of this kind of index."""
-
-
-@runtime_checkable
-class Picture(Protocol):
-    """What a kind of index does that can be drawn."""
-
-    def to_dot(self) -> str:
-        """A picture for Graphviz."""
-
-    def to_svg(self) -> str:
-        """A picture as SVG."""
-
-
-def _engine(kind: str, schema: Schema, parameters: TreeParameters | None) -> Engine:
-    if parameters is not None and kind != "betree":
-        raise ConfigError(f"an index of kind {kind} takes no tree parameters; betree does")
-    if kind == "columnar":
-        return ColumnarIndex(schema)
-    if kind == "betree":
-        from wherecast.matching.trees.betree.index import BETreeIndex
-
-        return BETreeIndex(schema, parameters)
-    if kind == "forest":
-        from wherecast.matching.trees.forest.index import ForestIndex
-
-        return ForestIndex(schema)
-    if kind == "scan":
-        return ScanIndex(schema)
-    hint = did_you_mean(kind, KINDS) or f"there are {', '.join(KINDS)}"
-    raise ConfigError(f"unknown kind of index {kind}; {hint}")
-
-
-def _loaded(path: Path) -> tuple[str, Engine, Schema, type]:
-    """The kind, the engine, the schema and the type of ids of the index in a file."""
-    kind = kind_of(path)
-    if kind == "betree":
-        from wherecast.matching.trees.betree.index import BETreeIndex
-
-        tree, id_type = BETreeIndex.load(path)
-        return kind, tree, tree.schema, id_type
-    if kind == "forest":
-        from wherecast.matching.trees.forest.index import ForestIndex
-
-        forest, id_type = ForestIndex.load(path)
-        return kind, forest, forest.schema, id_type
-    if kind != "columnar":
-        raise SnapshotError(f"{path}: has an index of kind {kind}, which this version cannot read")
-    engine, schema, id_type = ColumnarIndex.load(path)
-    return kind, engine, schema, id_type
+if TYPE_CHECKING:  # these load the kernels of a tree
+    from wherecast.matching.trees.betree.branch import Branch, BranchFigures
 
 
 class Index:
@@ -122,7 +32,7 @@ class Index:
     ) -> None:
         self.schema = schema
         self.kind = kind
-        self._engine = _engine(kind, schema, parameters)
+        self._engine = make_engine(kind, schema, parameters)
         self._id_type: type | None = None
 
     def __len__(self) -> int:
@@ -163,8 +73,8 @@ class Index:
         read = self._engine.read(texts)
         bad = [(ids[row], error) for row, error in read.rejected]
         if bad and on_bad == "raise":
-            raise _many(bad)
-        kept = _kept(ids, [row for row, _ in read.rejected])
+            raise bad_filters(bad)
+        kept = kept_rows(ids, [row for row, _ in read.rejected])
         self._engine.add_all(ids, read, kept)
         if len(ids) and (kept is None or kept.any()):
             self._id_type = id_type
@@ -197,34 +107,109 @@ class Index:
         """Figures about the index."""
         return {"kind": self.kind, "filters": len(self), **self._engine.stats()}
 
+    def explain_plan(self) -> str:
+        """How the index is laid out and searched, in lines of text."""
+        return self._engine.explain_plan()
+
     def to_dot(self) -> str:
         """A picture of a small tree, of kind `betree` or `forest`, for Graphviz.
 
         Raises:
-            ConfigError: the index is no tree, or too large.
+            ConfigError: the index is of another kind, or too large.
         """
-        return self._tree().to_dot()
+        return self._drawable().to_dot()
 
     def to_svg(self) -> str:
         """A picture of a small tree, of kind `betree` or `forest`, as SVG.
 
         Raises:
-            ConfigError: the index is no tree, or too large.
+            ConfigError: the index is of another kind, or too large.
         """
-        return self._tree().to_svg()
+        return self._drawable().to_svg()
 
-    def _tree(self) -> Picture:
-        if not isinstance(self._engine, Picture):
-            raise ConfigError(f"an index of kind {self.kind} has no picture; betree and forest do")
-        return self._engine
+    def covering_set(self) -> list[Id]:
+        """The sorted ids of the filters that no other filter covers, of kind `forest`.
 
-    def explain_plan(self) -> str:
-        """How the index is laid out, in lines of text."""
-        explain = getattr(self._engine, "explain_plan", None)
-        if explain is not None:
-            plan: str = explain()
-            return plan
-        return f"{len(self):,} filters, each evaluated on every publication"
+        Filters that say the same in the same form are all in the set. Of filters that cover each
+        other but differ in form, such as `a IN (6, 7)` and `a BETWEEN 6 AND 7` of an int, one is.
+
+        Raises:
+            ConfigError: the index is of another kind.
+        """
+        return self._covering().covering_set()
+
+    def withdraw(self, id: Id) -> list[Id]:
+        """Removes a filter from an index of kind `forest`.
+
+        Returns:
+            The sorted ids of the filters that only this one covered: they enter the covering set.
+
+        Raises:
+            KeyError: there is no filter of that id.
+            ConfigError: the index is of another kind.
+        """
+        return self._covering().withdraw(id)
+
+    def branches(self) -> "list[BranchFigures]":
+        """The branches of an index of kind `betree`, the largest first.
+
+        Each has `attribute`, `type`, `subscriptions` (the number of its filters), `checked` (how
+        often one of them was tried on a publication) and `score`.
+
+        Raises:
+            ConfigError: the index is of another kind.
+        """
+        return self._branching().branches()
+
+    def cut(self, attribute: str, type: str | None = None) -> "Branch":
+        """Cuts a branch off an index of kind `betree`: its filters leave this index.
+
+        Args:
+            attribute: the name of the attribute that the branch partitions.
+            type: the type of that attribute; needed where branches of two types share the name.
+
+        Raises:
+            KeyError: there is no such branch.
+            ConfigError: several branches have that name, or the index is of another kind.
+        """
+        return self._branching().cut(attribute, type)
+
+    def graft(self, branch: "Branch") -> None:
+        """Adds the filters of a branch that was cut off another index of kind `betree`.
+
+        The branch keeps its nodes, unless this index has a branch of the same attribute: then its
+        filters are inserted one by one.
+
+        Raises:
+            ConfigError: an id is in the index already, the index has ids of another type, or it
+                is of another kind; nothing changed.
+            SnapshotError: the branch is damaged or does not fit the schema; nothing changed.
+        """
+        engine, id_type = self._branching(), self._id_type
+        if len(branch.ids):
+            id_type = self._checked_type(branch.ids[0], id_type)
+        engine.graft(branch)
+        self._id_type = id_type
+
+    def time_branches(
+        self, publications: Any, clock: Callable[[], int]
+    ) -> tuple[Matches, dict[tuple[str, str], int]]:
+        """The matches of publications, found branch by branch, and the clock's count for each.
+
+        A branch is named by its attribute and type; filters outside all branches are named by two
+        empty strings. These publications count neither in `stats` nor in scores. A position off
+        the globe finds only the filters whose boxes enclose it.
+
+        Args:
+            publications: as `match` takes them.
+            clock: read before and after each branch, such as `time.perf_counter_ns`.
+
+        Raises:
+            ConfigError: the index is not of kind `betree`.
+            PublicationError: the schema refuses a publication; every problem is listed.
+        """
+        engine = self._branching()
+        return engine.time_branches(self._valid(publications).batch, clock)
 
     def save(self, path: str | Path) -> str:
         """Writes the index to a file, whole or not at all; returns its content id.
@@ -233,12 +218,7 @@ class Index:
             ConfigError: this kind of index has no file.
             SnapshotError: the file cannot be written.
         """
-        save = getattr(self._engine, "save", None)
-        if save is None:
-            others = "columnar, betree and forest can"
-            raise ConfigError(f"an index of kind {self.kind} cannot be saved; {others}")
-        content: str = save(Path(path))
-        return content
+        return self._savable().save(Path(path))
 
     @classmethod
     def load(cls, path: str | Path) -> "Index":
@@ -247,11 +227,31 @@ class Index:
         Raises:
             SnapshotError: it is missing, damaged, or of a newer format.
         """
-        kind, engine, schema, id_type = _loaded(Path(path))
+        kind, engine, schema, id_type = load_engine(Path(path))
         made = cls.__new__(cls)
         made.schema, made.kind, made._engine = schema, kind, engine
         made._id_type = id_type if len(engine) else None
         return made
+
+    def _drawable(self) -> Drawable:
+        if not isinstance(self._engine, Drawable):
+            raise missing_capability(self.kind, Drawable)
+        return self._engine
+
+    def _savable(self) -> Savable:
+        if not isinstance(self._engine, Savable):
+            raise missing_capability(self.kind, Savable)
+        return self._engine
+
+    def _covering(self) -> Covering:
+        if not isinstance(self._engine, Covering):
+            raise missing_capability(self.kind, Covering)
+        return self._engine
+
+    def _branching(self) -> Branching:
+        if not isinstance(self._engine, Branching):
+            raise missing_capability(self.kind, Branching)
+        return self._engine
 
     def _valid(self, publications: Any) -> Decoded:
         if isinstance(publications, Mapping):
@@ -274,11 +274,11 @@ class Index:
     def _columns(self, filters: Any) -> tuple[Ids, Any, type | None]:
         """The ids, the filters, and the type of the ids, from anything that `add_all` takes."""
         if hasattr(filters, "__arrow_c_stream__") or hasattr(filters, "__arrow_c_array__"):
-            ids, texts = _arrow_columns(filters)
+            ids, texts = arrow_columns(filters)
             if len(ids):
                 return Ids(ids), texts, self._checked_type(ids[0].as_py(), self._id_type)
             return Ids(ids), texts, self._id_type
-        pairs = list(_pairs(filters))
+        pairs = list(pairs_of(filters))
         id_type = self._id_type
         for id, _ in pairs:
             id_type = self._checked_type(id, id_type)
@@ -301,61 +301,3 @@ class Index:
         if isinstance(id, str) and not is_text(id):
             raise ConfigError(f"the id {id!r} has a lone surrogate, which is no character")
         return str if isinstance(id, str) else int
-
-
-def _pairs(filters: Any) -> Iterator[tuple[Id, Any]]:
-    """Pairs of id and filter from a mapping or an iterable of them."""
-    if isinstance(filters, Mapping):
-        yield from filters.items()
-        return
-    for pair in filters:
-        if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
-            raise ConfigError(f"expected pairs of id and filter, not {pair!r}")
-        yield pair[0], pair[1]
-
-
-def _arrow_columns(filters: Any) -> tuple[pa.Array, pa.Array]:
-    """The columns `id` and `filter` of a table."""
-    table = table_of(filters)
-    missing = [name for name in ("id", "filter") if name not in table.column_names]
-    if missing:
-        raise ConfigError(f"a table of filters has the columns id and filter, not {missing}")
-    ids, texts = table.column("id").combine_chunks(), table.column("filter").combine_chunks()
-    if pa.types.is_dictionary(ids.type):
-        ids = ids.dictionary_decode()
-    if pa.types.is_dictionary(texts.type):
-        texts = texts.dictionary_decode()
-    if ids.null_count:
-        raise ConfigError("an id is a string or an int, not NoneType")
-    if pa.types.is_integer(ids.type):
-        try:
-            return ids.cast(pa.int64()), texts
-        except pa.ArrowInvalid:
-            raise ConfigError("an id that is an int has at most 64 bits") from None
-    if pa.types.is_string(ids.type) or ids.type in (pa.large_string(), pa.string_view()):
-        return ids.cast(pa.large_string()), texts
-    if not len(ids):
-        return array_of(np.zeros(0, np.int64)), texts
-    raise ConfigError(f"an id is a string or an int, not {ids.type}")
-
-
-def _kept(ids: Ids, bad: list[int]) -> npt.NDArray[np.bool_] | None:
-    """The rows that are added: good ones, and of several with one id the last; None for all."""
-    kept = np.ones(len(ids), bool)
-    kept[bad] = False
-    good = np.flatnonzero(kept)
-    coded = ids.array.take(array_of(good)).dictionary_encode()
-    if len(coded.dictionary) < len(good):
-        last = np.zeros(len(coded.dictionary), np.int64)
-        last[values_of(coded.indices)] = good
-        kept[:] = False
-        kept[last] = True
-    return None if kept.all() else kept
-
-
-def _many(bad: list[tuple[Id, FilterError]]) -> FilterError:
-    """One error for several bad filters: the first few and the count."""
-    shown = "; ".join(f"{id!r}: {error}" for id, error in bad[:_SHOWN_MAX])
-    more = f" and {len(bad) - _SHOWN_MAX} more" if len(bad) > _SHOWN_MAX else ""
-    first = bad[0][1]
-    return FilterError(f"{len(bad)} bad filters: {shown}{more}", first.position, first.hint)

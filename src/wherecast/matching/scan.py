@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from typing_extensions import override
 
 from wherecast.columns import rows_of
 from wherecast.language import Filter
+from wherecast.matching.engine import Engine
 from wherecast.matching.ids import Ids
 from wherecast.matching.matches import Id, Matches
 from wherecast.model import FilterError, Schema
@@ -31,7 +33,7 @@ class ScannedFilters:
         return [(row, r) for row, r in enumerate(self.results) if isinstance(r, FilterError)]
 
 
-class ScanIndex:
+class ScanIndex(Engine):
     """Filters by id, and nothing else."""
 
     def __init__(self, schema: Schema) -> None:
@@ -44,39 +46,40 @@ class ScanIndex:
     def __contains__(self, id: Id) -> bool:
         return id in self._filters
 
+    @override
     def add(self, id: Id, filter: Filter | str) -> None:
-        """Adds a filter, or replaces the one of the same id."""
         self._filters[id] = filter if isinstance(filter, Filter) else Filter(filter, self._schema)
 
+    @override
     def read(self, filters: pa.Array | Sequence[Filter | str]) -> "ScannedFilters":
-        """The filters as `add_all` takes them, with what is wrong with some."""
         texts = filters.to_pylist() if isinstance(filters, pa.Array) else filters
         return ScannedFilters([_read(filter, self._schema) for filter in texts])
 
+    @override
     def add_all(self, ids: Ids, read: "ScannedFilters", kept: npt.NDArray[np.bool_] | None) -> None:
-        """Adds the kept ones of filters that were read, or replaces those of the same ids."""
         flags = [True] * len(ids) if kept is None else kept.tolist()
         for id, result, keep in zip(ids, read.results, flags, strict=True):
             if keep:
                 assert isinstance(result, Filter)
                 self._filters[id] = result
 
+    @override
     def remove_all(self, ids: Sequence[Id]) -> None:
-        """Removes filters.
-
-        Raises:
-            KeyError: one is not there; nothing changed.
-        """
         for id in ids:
             if id not in self._filters:
                 raise KeyError(id)
         for id in ids:
             del self._filters[id]
 
+    @override
     def stats(self) -> dict[str, Any]:
-        """Nothing but what every index tells."""
         return {}
 
+    @override
+    def explain_plan(self) -> str:
+        return f"{len(self):,} filters, each evaluated on every publication"
+
+    @override
     def match(self, batch: pa.RecordBatch) -> Matches:
         """The filters that are true on each publication.
 

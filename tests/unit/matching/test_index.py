@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from wherecast import ConfigError, Filter, FilterError, Index, PublicationError, Schema
-from wherecast.matching.index import KINDS
+from wherecast.matching.kinds import KINDS
 
 SCHEMA = Schema.from_dict({"no2": "float", "city": "string", "count": "int"})
 DUSTY, CLEAN = {"no2": 45.0, "city": "Zagreb"}, {"no2": 5.0}

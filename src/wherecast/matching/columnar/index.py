@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from typing_extensions import override
 
 from wherecast.language import Filter, PredicateTable, read_filters
 from wherecast.language.bulk.deferred_reader import AcceptedFilter, Reader
@@ -24,6 +25,7 @@ from wherecast.matching.columnar.plan_description import explain_plan
 from wherecast.matching.columnar.run_arrays import load_run, save_run
 from wherecast.matching.columnar.runs import AT_ONCE, Run, due, matches_of, merged, ordered
 from wherecast.matching.columnar.samples import Seen
+from wherecast.matching.engine import Engine, Savable
 from wherecast.matching.ids import Ids
 from wherecast.matching.matches import Id, Matches
 from wherecast.model import Schema
@@ -43,7 +45,7 @@ _COUNTERS = (
 )
 
 
-class ColumnarIndex:
+class ColumnarIndex(Engine, Savable):
     """Runs of filters, and the single changes since."""
 
     def __init__(self, schema: Schema, runs: Sequence[Run] = ()) -> None:
@@ -68,22 +70,22 @@ class ColumnarIndex:
         with self._lock:
             return self._has(id)
 
+    @override
     def add(self, id: Id, filter: Filter | str) -> None:
-        """Adds a filter, or replaces the one of the same id."""
         with self._lock:
             checked = self._reader.check(filter.text if isinstance(filter, Filter) else filter)
             if id not in self._added and not self._hide(id):
                 self._count += 1
             self._added[id] = checked
 
+    @override
     def read(self, filters: pa.Array | Sequence[Filter | str]) -> PredicateTable:
-        """The filters as `add_all` takes them, with what is wrong with some."""
         if not isinstance(filters, pa.Array | pa.ChunkedArray):
             filters = [f.text if isinstance(f, Filter) else f for f in filters]
         return read_filters(filters, self._schema)  # which may take long: not under the lock
 
+    @override
     def add_all(self, ids: Ids, read: PredicateTable, kept: Bools | None) -> None:
-        """Adds the kept ones of filters that were read, or replaces those of the same ids."""
         if kept is not None:
             ids, read = Ids.joined([(ids, kept)]), joined([(read, kept)], self._schema)
         if not len(ids):
@@ -97,12 +99,8 @@ class ColumnarIndex:
             self._rent = 0
             self._counters["changes_published"] += 1
 
+    @override
     def remove_all(self, ids: Sequence[Id]) -> None:
-        """Removes filters, all at once.
-
-        Raises:
-            KeyError: one is not there; nothing changed.
-        """
         with self._lock:
             for id in ids:
                 if not self._has(id):
@@ -230,8 +228,8 @@ class ColumnarIndex:
         while (thread := self._merging) is not None:
             thread.join()
 
+    @override
     def match(self, batch: pa.RecordBatch) -> Matches:
-        """The filters that are true on each publication."""
         runs = self.runs()
         merging = self._merging is not None
         samples = self._seen.note(batch)
@@ -245,8 +243,8 @@ class ColumnarIndex:
             self._counters["entries_checked"] += sum(part.checked for part in found)
         return matches_of(runs, found, batch.num_rows)
 
+    @override
     def save(self, path: Path) -> str:
-        """Writes all filters as one run; returns the content id of the file."""
         return save_run(self.compact(), self._schema, path, self._seen.samples)
 
     @classmethod
@@ -255,8 +253,8 @@ class ColumnarIndex:
         run, schema = load_run(path)
         return cls(schema, [run] if len(run) else []), schema, str if run.ids.is_text else int
 
+    @override
     def explain_plan(self) -> str:
-        """The groups that the planner chose, in lines of text; builds the trees where needed."""
         runs = self.runs()
         if not all(run.snapshot.has_trees for run in runs):
             return f"filters: {len(self):,}, each tried on whole columns; trees need numba"
@@ -288,8 +286,8 @@ class ColumnarIndex:
         snapshots = [run.snapshot for run in self.runs()]
         return sum(one.table.nbytes + one.forest_bytes for one in snapshots)
 
+    @override
     def stats(self) -> dict[str, Any]:
-        """Figures about the runs, and what matching has cost so far."""
         runs = self.runs()
         tables = [run.snapshot.table for run in runs]
         return {

@@ -15,12 +15,14 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from typing_extensions import override
 
 from wherecast.language import Filter, PredicateTable, read_filters
 from wherecast.language.bulk.deferred_reader import AcceptedFilter, Reader
 from wherecast.language.bulk.plain_reader import PlainFilter, PlainReader
 from wherecast.language.table.table_join import joined
 from wherecast.matching.columnar.run_arrays import put_strings
+from wherecast.matching.engine import Drawable, Engine, Savable
 from wherecast.matching.ids import Ids
 from wherecast.matching.matches import Id, Matches
 from wherecast.matching.trees.filter_store import FilterStore
@@ -48,7 +50,7 @@ class StoredTexts:
         return self.table.rejected
 
 
-class StoredIndex(ABC):
+class StoredIndex(Engine, Drawable, Savable, ABC):
     """Filters by id, in a store; a subclass finds the candidates.
 
     Attributes:
@@ -119,8 +121,8 @@ class StoredIndex(ABC):
             raise ConfigError(f"the ids of this index are {expected}, not {given}")
         self._id_type = id_type
 
+    @override
     def add(self, id: Id, filter: Filter | str) -> None:
-        """Adds a filter, or replaces the one of the same id."""
         text = filter.text if isinstance(filter, Filter) else filter
         with self._lock:
             waiting = self._plain.read(text) or self._reader.check(text)
@@ -129,15 +131,15 @@ class StoredIndex(ABC):
             self._drop([id])
             self._waiting[id] = waiting
 
+    @override
     def read(self, filters: pa.Array | Sequence[Filter | str]) -> StoredTexts:
-        """The filters as `add_all` takes them, with what is wrong with some."""
         if isinstance(filters, pa.Array | pa.ChunkedArray):
             return StoredTexts(read_filters(filters, self.schema), filters.to_pylist())
         texts = [f.text if isinstance(f, Filter) else f for f in filters]
         return StoredTexts(read_filters(texts, self.schema), texts)
 
+    @override
     def add_all(self, ids: Ids, read: StoredTexts, kept: Bools | None) -> None:
-        """Adds the kept ones of filters that were read, or replaces those of the same ids."""
         names, texts, table = list(ids), read.texts, read.table
         if kept is not None:
             places = np.flatnonzero(kept).tolist()
@@ -150,20 +152,16 @@ class StoredIndex(ABC):
             self._drop(names)
             self._take(names, texts, table)
 
+    @override
     def remove_all(self, ids: Sequence[Id]) -> None:
-        """Removes filters.
-
-        Raises:
-            KeyError: one is not there; nothing changed.
-        """
         with self._lock:
             for id in ids:
                 if not self._has(id):
                     raise KeyError(id)
             self._drop(ids)
 
+    @override
     def match(self, batch: pa.RecordBatch) -> Matches:
-        """The filters that are true on each publication."""
         with self._lock:
             self._settle()
             found = self._search(self._keys(batch))
@@ -228,8 +226,8 @@ class StoredIndex(ABC):
         self._numbers.update(zip(ids, entries, strict=True))
         (insert or self._insert)(entries)
 
+    @override
     def save(self, path: Path) -> str:
-        """Writes the filters and how they are arranged to a file; returns its content id."""
         with self._lock:
             self._settle()
             ids = sorted(self._numbers)
@@ -243,20 +241,20 @@ class StoredIndex(ABC):
         """Figures, and arrays named `layout.`, that tell how some entries are arranged."""
         return {}, {}
 
+    @override
     def to_dot(self) -> str:
-        """A picture of a small tree in the language of Graphviz."""
         with self._lock:
             self._settle()
             return dot_of(self._shape())
 
+    @override
     def to_svg(self) -> str:
-        """A picture of a small tree as SVG."""
         with self._lock:
             self._settle()
             return svg_of(self._shape())
 
+    @override
     def explain_plan(self) -> str:
-        """How the index is laid out, in lines of text."""
         with self._lock:
             self._settle()
             done = self._costs["publications"]

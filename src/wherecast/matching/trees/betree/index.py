@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from typing_extensions import override
 
 from wherecast.language import read_filters
 from wherecast.matching.columnar.run_arrays import attribute_of, get_strings, put_strings
+from wherecast.matching.engine import Branching
 from wherecast.matching.ids import Ids
 from wherecast.matching.matches import Matches
 from wherecast.matching.trees.betree import kernels
@@ -51,7 +53,7 @@ from wherecast.model import ConfigError, Schema, SnapshotError
 Small = npt.NDArray[np.int32]
 
 
-class BETreeIndex(StoredIndex):
+class BETreeIndex(StoredIndex, Branching):
     """Filters by id, in a BE-Tree.
 
     Attributes:
@@ -65,22 +67,26 @@ class BETreeIndex(StoredIndex):
         self.parameters = parameters or TreeParameters()
         self._tree = BETree(self._store, self.parameters)
 
+    @override
     def _insert(self, entries: range) -> None:
         self._tree.insert(entries)
 
+    @override
     def _remove(self, entry: int) -> None:
         self._tree.remove(entry)
 
+    @override
     def _search(self, batch: BatchKeys) -> EntryMatches:
         return self._tree.match(batch)
 
+    @override
     def _renumber(self, kept: npt.NDArray[np.int64]) -> None:
         self._tree.renumber(kept)
 
     # --- branches
 
+    @override
     def branches(self) -> list[BranchFigures]:
-        """The branches below the root, the largest first."""
         with self._lock:
             self._settle()
             tree = self._tree.arrays
@@ -93,17 +99,8 @@ class BETreeIndex(StoredIndex):
             ]  # fmt: skip
             return sorted(found, key=lambda b: (-b.subscriptions, b.attribute, b.type))
 
+    @override
     def cut(self, attribute: str, type: str | None = None) -> Branch:
-        """Cuts a branch off: its filters are no longer in this index.
-
-        Args:
-            attribute: the name of the attribute that it partitions.
-            type: of that attribute; needed where branches of two types have that name.
-
-        Raises:
-            KeyError: there is no branch of that attribute.
-            ConfigError: there are several.
-        """
         with self._lock:
             self._settle()
             p = self._branch(attribute, type)
@@ -138,13 +135,8 @@ class BETreeIndex(StoredIndex):
         sampled = int(self._tree.arrays.state[TreeState.SAMPLED])
         return Branch(attributes, numbered, Ids.of(ids), texts, places, sampled)
 
+    @override
     def graft(self, branch: Branch) -> None:
-        """Adds the filters of a branch, with its nodes where the attribute has no branch here yet.
-
-        Raises:
-            ConfigError: an id is here already, or there are ids of another type; nothing changed.
-            SnapshotError: the branch is of another schema, or none; nothing changed.
-        """
         ids = list(branch.ids)
         with self._lock:
             self._settle()
@@ -198,18 +190,10 @@ class BETreeIndex(StoredIndex):
 
         return place
 
+    @override
     def time_branches(
         self, batch: pa.RecordBatch, clock: Callable[[], int]
     ) -> tuple[Matches, dict[tuple[str, str], int]]:
-        """The matches of a batch, branch by branch, and what the clock counted for each.
-
-        A branch is named by its attribute and type, what is in no branch by two empty strings.
-        Nothing is counted here for `stats` or for Loss.
-
-        Args:
-            batch: valid publications; positions off the globe find what their boxes let them.
-            clock: what is read before and after each branch.
-        """
         with self._lock:
             self._settle()
             keys = self._keys(batch)
@@ -228,6 +212,7 @@ class BETreeIndex(StoredIndex):
 
     # --- files
 
+    @override
     def _layout(self, entries: list[int]) -> tuple[dict[str, Any], Arrays]:
         listing, rows = list_nodes(self._tree.arrays)
         branch = self._taken(listing, rows, entries)
@@ -259,18 +244,20 @@ class BETreeIndex(StoredIndex):
 
     # --- what can be read
 
+    @override
     def _shape(self) -> PictureNode:
         nodes = self._tree.nodes().tolist()
         check_size(len(nodes))
         check_size(len(nodes), max(depth_of(self._tree, node) for node in nodes))
         return shape_of(outline(self._tree.arrays), self._store.slots, self._ids)
 
+    @override
     def _plan(self) -> list[str]:
         figures = figures_of(self._tree, self._store, len(self._numbers))
         return plan_of(figures, len(self._numbers), self.branches())
 
+    @override
     def stats(self) -> dict[str, Any]:
-        """Figures about the tree, and what matching has cost so far."""
         with self._lock:
             self._settle()
             return {

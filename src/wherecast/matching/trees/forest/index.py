@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import override
 
 from wherecast.language import Filter, read_filters
+from wherecast.matching.engine import Covering
 from wherecast.matching.matches import Id
 from wherecast.matching.trees.filter_store import FilterStore
 from wherecast.matching.trees.forest.drawing import shape_of
@@ -28,7 +30,7 @@ from wherecast.matching.trees.tree_pictures import PictureNode, check_size
 from wherecast.model import Schema
 
 
-class ForestIndex(StoredIndex):
+class ForestIndex(StoredIndex, Covering):
     """Filters by id, each below one that covers it."""
 
     kind = "forest"
@@ -38,24 +40,14 @@ class ForestIndex(StoredIndex):
         self._forest = CoveringForest(self._store, self._covers, self._identity)
         self._filters: dict[int, Filter] = {}  # by entry, those that are more than boxes
 
+    @override
     def covering_set(self) -> list[Id]:
-        """The ids of the filters that no other one covers, in order.
-
-        Filters that say the same in the same form are all there. Of filters that cover each other
-        but differ in form, such as `a IN (6, 7)` and `a BETWEEN 6 AND 7` of an int, one is.
-        """
         with self._lock:
             self._settle()
             return self._ids_of(self._forest.children(TOP))
 
+    @override
     def withdraw(self, id: Id) -> list[Id]:
-        """Removes a filter; returns the ids of those that only it covered, the most general ones.
-
-        Raises:
-            KeyError: there is no filter of that id.
-
-        Source: PADRES, section 3.1 (A1.4 of the spec).
-        """
         with self._lock:
             if not self._has(id):
                 raise KeyError(id)
@@ -81,17 +73,21 @@ class ForestIndex(StoredIndex):
     def _ids_of(self, nodes: list[int]) -> list[Id]:
         return sorted(self._ids[entry] for node in nodes for entry in self._forest.entries(node))
 
+    @override
     def _insert(self, entries: range) -> None:
         for entry in entries:
             self._forest.insert(entry)
 
+    @override
     def _remove(self, entry: int) -> None:
         self._forest.remove(entry)
         self._filters.pop(entry, None)
 
+    @override
     def _search(self, batch: BatchKeys) -> EntryMatches:
         return self._forest.match(batch)
 
+    @override
     def _renumber(self, kept: npt.NDArray[np.int64]) -> None:
         self._forest.renumber(kept)
         numbers = {old: new for new, old in enumerate(kept.tolist())}
@@ -122,10 +118,12 @@ class ForestIndex(StoredIndex):
         index._take(list(ids), texts.to_pylist(), read_filters(texts, schema))
         return index, ids.id_type
 
+    @override
     def _shape(self) -> PictureNode:
         check_size(len(self._forest.nodes()))
         return shape_of(self._forest, self._ids, self._texts)
 
+    @override
     def _plan(self) -> list[str]:
         figures = figures_of(self._forest, self._store, len(self._numbers))
         filters = f"{len(self._numbers):,} filters in a covering forest"
@@ -136,8 +134,8 @@ class ForestIndex(StoredIndex):
             "a publication is tried on the roots, and on what is below a filter that matches",
         ]
 
+    @override
     def stats(self) -> dict[str, Any]:
-        """Figures about the forest, and what matching has cost so far."""
         with self._lock:
             self._settle()
             return {
