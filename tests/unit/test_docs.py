@@ -9,8 +9,8 @@ only where there is Spark.
 
 import io
 import json
-import pkgutil
 import re
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from dataclasses import dataclass
@@ -19,11 +19,17 @@ from typing import Any
 
 import pytest
 
+from tests.unit import doc_names
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(path for path in [ROOT / "README.md", *ROOT.glob("docs/**/*.md")] if path.exists())
 FENCE = re.compile(r"^(`{3,})([^\n`]*)\n(.*?)^\1[ \t]*$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"!?\[[^\]]*\]\(\s*<?([^)\s>]+)>?[^)]*\)")
 NEEDS_SPARK = "# needs spark"
+SOURCES = sorted(
+    set(ROOT.glob("docs/reference/sources/*.md")) - {ROOT / "docs/reference/sources/README.md"}
+)
+STATUSES = ("here", "partly", "replaced", "planned", "context")
 
 
 @dataclass(frozen=True)
@@ -132,19 +138,80 @@ def test_every_deviation_has_its_cases() -> None:
     assert {name for name in cases if name.startswith("deviation:")} - named == set()
 
 
-@pytest.mark.parametrize("page", sorted(ROOT.glob("docs/reference/sources/*.md")), ids=_name)
-def test_what_the_sources_call_here_is_here(page: Path) -> None:
-    text = page.read_text(encoding="utf-8")
-    places = re.findall(r"^\| F\d+ \|.*\| here \| (.*) \|$", text, re.MULTILINE)
-    named = {
-        name
-        for place in places
-        for clause in place.split(";")
-        if "planned" not in clause
-        for name in re.findall(r"`(wherecast(?:\.\w+)+)`", clause)
-    }
-    for name in sorted(named):
-        pkgutil.resolve_name(name)
+@pytest.mark.parametrize("page", SOURCES, ids=_name)
+def test_what_a_source_page_calls_here_is_shown_by_tests(page: Path) -> None:
+    for row in doc_names.rows_of(page):
+        assert row.status in STATUSES, row
+        assert row.tests or row.status not in ("here", "partly"), f"no test shows {row}"
+        assert [test for test in row.tests if not doc_names.is_test(test)] == [], row.number
+
+
+@pytest.mark.parametrize("page", SOURCES, ids=_name)
+def test_a_source_page_leaves_no_number_out(page: Path) -> None:
+    numbers = [row.number for row in doc_names.rows_of(page)]
+    features = [number for number in numbers if number.startswith("F")]
+    algorithms = [number for number in numbers if number.startswith("A")]
+    assert features == [f"F{number}" for number in range(1, len(features) + 1)]
+    assert algorithms == [f"A{number}" for number in range(1, len(algorithms) + 1)]
+    assert len(features) > len(algorithms) > 10
+    assert len(numbers) == len(features) + len(algorithms)
+
+
+@pytest.mark.parametrize("page", SOURCES, ids=_name)
+def test_what_is_not_there_yet_is_called_planned(page: Path) -> None:
+    for row in doc_names.rows_of(page):
+        coming = [one for one in doc_names.MODULE.findall(row.where) if doc_names.is_coming(one)]
+        assert not coming or row.status != "here" or "planned" in row.where, row
+
+
+def test_the_counts_of_the_source_pages_are_those_of_their_rows() -> None:
+    index = (SOURCES[0].parent / "README.md").read_text(encoding="utf-8")
+    table = index.split("## How much is built")[1]
+    stated = re.findall(r"^\| \[[\w.-]+\]\(([\w.-]+)\) \| (.*) \|$", table, re.MULTILINE)
+    assert sorted(name for name, _ in stated) == sorted(page.name for page in SOURCES)
+    for name, counts in stated:
+        found = Counter(row.status for row in doc_names.rows_of(SOURCES[0].parent / name))
+        assert dict(zip(STATUSES, map(int, counts.split(" | ")), strict=True)) == {
+            status: found[status] for status in STATUSES
+        }, name
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_name)
+def test_what_a_page_names_is_there(page: Path) -> None:
+    """Modules, tests and paths, wherever prose sets them as code."""
+    missing = []
+    for word in doc_names.code_words(page):
+        if doc_names.MODULE.fullmatch(word):
+            there = doc_names.is_module(word) or doc_names.is_coming(word)
+        elif doc_names.TEST.fullmatch(word):
+            there = doc_names.is_test(word)
+        else:
+            names_path = doc_names.PATH.fullmatch(word) or doc_names.SHORT.fullmatch(word)
+            there = not names_path or doc_names.is_path(word)
+        if not there:
+            missing.append(word)
+    assert missing == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "tests/unit/test_docs.py::test_that_nobody_wrote",
+        "tests/unit/test_nothing.py",
+        "tests/unit/doc_names.py",
+        "tests/conformance/strings.json::no such case",
+        "tests/contract/test_log.py::TestRegistry::test_that_nobody_wrote",
+    ],
+)
+def test_a_test_that_is_not_there_is_noticed(name: str) -> None:
+    assert doc_names.TEST.fullmatch(name)
+    assert not doc_names.is_test(name)
+
+
+@pytest.mark.parametrize("name", ["wherecast.nothing", "wherecast.store.nothing", "wherecast.nos"])
+def test_a_module_that_is_not_there_is_noticed(name: str) -> None:
+    assert doc_names.MODULE.fullmatch(name)
+    assert not doc_names.is_module(name)
 
 
 def _run(page: Path, directory: Path, namespace: dict[str, Any], with_spark: bool) -> None:
