@@ -1,26 +1,33 @@
 # Each target sets up what it needs. The environment is .venv; nothing else is installed but Java, where it is missing.
 .DEFAULT_GOAL := help
-.PHONY: demo test test-spark-versions check soak lint wheel lock clean help
+.PHONY: demo test test-release test-spark-versions check soak lint wheel lock clean help
 .DELETE_ON_ERROR:
 
 BIN := .venv/bin
 READY := .venv/ready
 PYTEST := $(BIN)/pytest -n 2 --dist loadgroup
+ARGS :=# further arguments of pytest, for instance ARGS="-x -k geo"
+ONLY :=# one of the campaigns, which are the names that tests give to the marker `soak`
+CAMPAIGNS := broker-kills full-disk-spark live-oracle live-oracle-spark server-kills server-kills-spark spark-kills
 
 demo: $(READY) ## run the main job on local Spark and show the result
 	@scripts/with-java $(BIN)/wherecast demo
 
-test: $(READY) ## run all tests (finds or installs Java)
-	scripts/with-java $(PYTEST)
+test: $(READY) ## run the tests of every package, in minutes (finds or installs Java)
+	scripts/with-java $(PYTEST) -m "not release" $(ARGS)
+
+test-release: $(READY) ## run the tests that only a release needs: cluster, wheel, notebook, demo, S3, kills, all SQL jobs
+	scripts/with-java $(PYTEST) -m release $(ARGS)
 
 test-spark-versions: ## run the Spark tests on the oldest and newest PySpark, and on Connect
 	scripts/test-spark-versions
 
 check: $(READY) ## run the fast tests, without Java
-	$(PYTEST) -m "not spark and not slow"
+	$(PYTEST) -m "not spark and not slow and not release" $(ARGS)
 
-soak: $(READY) ## run the long fault and load tests, about an hour, and print what was met (needs Java)
-	scripts/with-java $(PYTEST) -m soak -rA
+soak: $(READY) ## run the long campaigns, about an hour, and print what they met; or one of them: make soak ONLY=NAME
+	@$(if $(filter-out $(CAMPAIGNS),$(ONLY)),echo "There is no campaign $(ONLY). The campaigns are: $(CAMPAIGNS)" >&2; exit 2)
+	scripts/with-java $(PYTEST) -m soak -rA $(if $(ONLY),--campaign $(ONLY)) $(ARGS)
 
 lint: $(READY) ## check style, types and layers
 	$(BIN)/ruff check
@@ -41,6 +48,7 @@ clean: ## remove the environment, what was built and the caches
 
 help: ## show these targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 26
+	@echo "Campaigns of make soak: $(CAMPAIGNS)"
 
 $(READY): requirements.lock pyproject.toml
 	@scripts/setup-env

@@ -28,15 +28,19 @@ settings.load_profile("ci" if os.environ.get("CI") else "dev")
 os.environ.setdefault("SPARK_CONF_DIR", str(Path(__file__).parent / "spark" / "conf"))
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--campaign NAME` chooses one of the long campaigns; see `make soak`."""
+    parser.addoption("--campaign", metavar="NAME", help="the campaign to run, with -m soak")
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Marks the users of the `spark` fixture, and keeps them on one worker: one JVM for all.
 
     Tests that start a Java process of their own run beside them, one after the other, but for the
-    long ones. These are left out unless they are asked for.
+    long ones. These are left out unless `-m` names them, and `--campaign` chooses one of them.
     """
-    if "soak" not in config.getoption("-m"):
-        items[:] = [item for item in items if not item.get_closest_marker("soak")]
+    _choose_campaign(config, items)
     not_classic = pytest.mark.skip(reason="requires classic Spark: a SparkContext")
     for item in items:
         shares = "spark" in getattr(item, "fixturenames", ())
@@ -46,6 +50,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.xdist_group("spark" if shares else "spark-apart"))
         if KIND != "classic" and item.get_closest_marker("classic"):
             item.add_marker(not_classic)
+
+
+def _choose_campaign(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves out the campaigns of `make soak` that nobody asked for."""
+    if "soak" not in config.getoption("-m"):
+        items[:] = [item for item in items if not item.get_closest_marker("soak")]
+    elif (wanted := config.getoption("--campaign")) is not None:
+        marked = [(item, item.get_closest_marker("soak")) for item in items]
+        items[:] = [item for item, mark in marked if mark is not None and mark.args == (wanted,)]
 
 
 @pytest.fixture(scope="session")

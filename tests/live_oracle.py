@@ -40,12 +40,18 @@ class Scale:
     seed: int = 7
 
 
-SMALL = Scale(10_000, 1_000)
+SHORT = Scale(2_000, 1_000)
+LONG = Scale(10_000, 1_000)
 WHOLE = Scale(int(os.environ.get("WHERECAST_ORACLE_PUBLICATIONS", "100000")), 1_000)
-SCALES = [
-    pytest.param(SMALL, id="small"),
-    pytest.param(WHOLE, id="whole", marks=[pytest.mark.soak, pytest.mark.slow]),
-]
+
+
+def scales(campaign: pytest.MarkDecorator) -> list[Any]:
+    """A life for every run, one for a release, and one for a campaign of `make soak`."""
+    return [
+        pytest.param(SHORT, id="short"),
+        pytest.param(LONG, id="long", marks=pytest.mark.release),
+        pytest.param(WHOLE, id="whole", marks=campaign),
+    ]
 
 
 @dataclass

@@ -106,7 +106,9 @@ def check(image: Image, opened: EmbeddedOpened, count: int) -> None:
     assert list(pull(opened.mailboxes, "ana", limit=1000)) == feed.queue("ana", start)
 
 
-@pytest.mark.parametrize(("count", "each"), [(18, 1), pytest.param(40, 2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("count", "each"), [(18, 1), pytest.param(40, 2, marks=pytest.mark.release)]
+)
 def test_after_power_cuts(count: int, each: int, monkeypatch: pytest.MonkeyPatch) -> None:
     with scratch() as folder:
         with recorded_disk() as disk:

@@ -15,7 +15,7 @@ WRITERS = 8
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 
 
-@pytest.fixture(params=["path", "file", pytest.param("s3", marks=pytest.mark.slow), "local"])
+@pytest.fixture(params=["path", "file", pytest.param("s3", marks=pytest.mark.release), "local"])
 def uri(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """A place where nothing is yet."""
     if request.param == "s3":

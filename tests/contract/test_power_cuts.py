@@ -71,7 +71,9 @@ def check(image: Image, place: Place, given: Sequence[Sequence[Body]]) -> None:
         assert again.offsets.tolist() == [-1, end]
 
 
-@pytest.mark.parametrize(("count", "each"), [(20, 3), pytest.param(60, 4, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("count", "each"), [(20, 3), pytest.param(60, 4, marks=pytest.mark.release)]
+)
 def test_the_log_after_power_cuts(count: int, each: int) -> None:
     given = calls(count)
     with scratch() as folder:

@@ -11,7 +11,7 @@ from tests.crash.parts import BROKER, INLINE, INLINE_PIPELINE, Part, calm
 from tests.spark.services import until
 from wherecast.store.open_store import open_store
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 
 
 @pytest.fixture

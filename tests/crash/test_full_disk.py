@@ -17,7 +17,7 @@ MOUNTED = 'mount -t tmpfs -o size=4m none "$1/store" || exit 77; exec "$2" -m "$
     [
         pytest.param("inline", marks=pytest.mark.slow),
         pytest.param("split", marks=pytest.mark.slow),
-        pytest.param("spark", marks=pytest.mark.soak),
+        pytest.param("spark", marks=pytest.mark.soak("full-disk-spark")),
     ],
 )
 def test_a_disk_that_is_full_and_freed(tmp_path: Path, kind: str) -> None:

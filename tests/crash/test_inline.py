@@ -8,16 +8,16 @@ from tests.crash.campaign import kills, run
 from tests.crash.parts import BROKER, INLINE, INLINE_PIPELINE
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_broker_that_is_killed(tmp_path: Path) -> None:
     run(tmp_path, (INLINE,), ("broker",), kills(8))
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_pipeline_and_those_it_delivers_to_are_killed(tmp_path: Path) -> None:
     run(tmp_path, (BROKER, INLINE_PIPELINE), ("pipeline", "broker"), kills(6))
 
 
-@pytest.mark.soak
+@pytest.mark.soak("broker-kills")
 def test_a_broker_that_is_killed_often(tmp_path: Path) -> None:
     run(tmp_path, (INLINE,), ("broker",), kills(200))

@@ -14,17 +14,17 @@ pytestmark = [pytest.mark.spark, pytest.mark.classic]
 TARGETS = ("worker", "pipeline", "broker", "java", "checkpoint")
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_processes_that_are_killed(tmp_path: Path) -> None:
     run(tmp_path, (BROKER, PIPELINE), TARGETS, kills(5))
 
 
-@pytest.mark.soak
+@pytest.mark.soak("spark-kills")
 def test_processes_that_are_killed_often(tmp_path: Path) -> None:
     run(tmp_path, (BROKER, PIPELINE), (*TARGETS, "worker", "broker", "pipeline"), kills(200))
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_checkpoint_is_deleted_and_another_pipeline_takes_over(tmp_path: Path) -> None:
     campaign = Campaign(tmp_path, (calm(BROKER), calm(PIPELINE)), seed=0)
     try:

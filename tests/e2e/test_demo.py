@@ -10,7 +10,7 @@ import pytest
 
 from wherecast.cli.demo import demo_air
 
-pytestmark = [pytest.mark.spark, pytest.mark.classic, pytest.mark.slow]
+pytestmark = [pytest.mark.spark, pytest.mark.classic, pytest.mark.release]
 
 
 @pytest.fixture(scope="module")

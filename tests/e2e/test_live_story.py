@@ -7,7 +7,7 @@ import pytest
 
 from tests.environments import ROOT, install_beside, run
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.classic]
+pytestmark = [pytest.mark.spark, pytest.mark.classic, pytest.mark.release]
 
 PAGE = ROOT / "docs" / "tutorial" / "alerts-that-change.md"
 SCRIPT = re.compile(r"^```python alerts\.py\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -16,7 +16,7 @@ from websockets.asyncio.client import connect
 from tests.e2e.server import Server, serving
 from tests.spark.services import until
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 CONNECTIONS, SILENT = 2_000, 100
 ROUNDS = 40
 PAYLOAD = "A" * 40_000  # base64; with the rounds more than a socket and the system keep

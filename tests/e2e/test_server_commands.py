@@ -114,7 +114,7 @@ def test_the_tutorial_works_as_printed(server: Server) -> None:
     three_terminals(server)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.spark
 @pytest.mark.classic
 def test_the_tutorial_works_on_spark(tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ def test_a_gateway_that_matches_is_killed(tmp_path: Path) -> None:
     run(tmp_path, "inline", ("gateway",), kills(3))
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.spark
 @pytest.mark.classic
 def test_processes_are_killed(tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_processes_are_killed(tmp_path: Path) -> None:
     run(tmp_path, "spark", ("gateway", "pipeline", "worker"), kills(3))
 
 
-@pytest.mark.soak
+@pytest.mark.soak("server-kills-spark")
 @pytest.mark.spark
 @pytest.mark.classic
 def test_processes_are_killed_often(tmp_path: Path) -> None:
@@ -98,6 +98,6 @@ def test_processes_are_killed_often(tmp_path: Path) -> None:
     run(tmp_path, "spark", targets, kills(100))
 
 
-@pytest.mark.soak
+@pytest.mark.soak("server-kills")
 def test_a_gateway_that_matches_is_killed_often(tmp_path: Path) -> None:
     run(tmp_path, "inline", ("gateway",), kills(100))

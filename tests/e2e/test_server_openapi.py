@@ -17,7 +17,7 @@ from schemathesis.specs.openapi import checks as openapi
 
 from tests.e2e.server import Server, serving
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 EXAMPLES = 10
 CHECKS = [
     schemathesis.checks.not_a_server_error,

@@ -15,7 +15,7 @@ from websockets.sync.client import connect
 from tests.e2e.server import Server, serving
 from tests.spark.services import until
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.classic]
+pytestmark = [pytest.mark.spark, pytest.mark.classic, pytest.mark.release]
 
 
 def publish(server: Server, number: int) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from tests.environments import ROOT, install, run
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 
 USE = """
 import importlib.util, sys

@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from tests.live_oracle import (
-    SCALES,
     Scale,
     check_same,
     expected,
     history,
     log_alone,
     play,
+    scales,
     stored,
     taken,
 )
@@ -21,7 +21,7 @@ from wherecast.store.open_store import open_store
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("scale", scales(pytest.mark.soak("live-oracle")))
 def test_inline_delivers_what_duckdb_finds(scale: Scale, tmp_path: Path) -> None:
     core = BrokerCore(open_store(tmp_path / "live"), None)
     try:

@@ -16,7 +16,7 @@ from tests.spark.cluster import ADDRESSES, Cluster, namespace, started
 from tests.spark.services import LIMIT_S, Service, until
 from wherecast import Index
 
-pytestmark = [pytest.mark.spark, pytest.mark.classic, pytest.mark.slow]
+pytestmark = [pytest.mark.spark, pytest.mark.classic, pytest.mark.release]
 
 SCRIPT = Path(cluster_job.__file__)
 

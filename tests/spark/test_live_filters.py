@@ -176,7 +176,7 @@ def told_with_a_kill(directory: Path, killed_at: int) -> list[Rows]:
     return story.written()
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.classic
 def test_a_driver_killed_in_the_middle_changes_nothing(tmp_path: Path) -> None:
     wanted = [sorted(expected(step)) for step in range(TOLD)]

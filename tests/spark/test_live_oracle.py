@@ -11,13 +11,13 @@ import pytest
 pytest.importorskip("pyspark.sql.streaming.datasource", reason="needs PySpark 4.2")
 
 from tests.live_oracle import (
-    SCALES,
     Scale,
     check_same,
     expected,
     history,
     log_alone,
     play,
+    scales,
     stored,
     taken,
 )
@@ -56,7 +56,7 @@ def running(spark: "SparkSession", path: Path) -> Iterator[LivePipeline]:
     assert not failed
 
 
-@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("scale", scales(pytest.mark.soak("live-oracle-spark")))
 def test_spark_delivers_what_duckdb_finds(
     spark: "SparkSession", scale: Scale, tmp_path: Path
 ) -> None:

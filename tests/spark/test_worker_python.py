@@ -12,7 +12,7 @@ import pytest
 from tests.environments import install_beside, outside, run
 from tests.spark import worker_python
 
-pytestmark = [pytest.mark.spark, pytest.mark.classic, pytest.mark.slow]
+pytestmark = [pytest.mark.spark, pytest.mark.classic, pytest.mark.release]
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,11 @@
-"""The repository's files hold nothing of the machine they were written on."""
+"""Files of the repository: nothing of a machine in them, pinned packages, tests in lanes."""
 
+import ast
 import re
 import shutil
 import subprocess
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -66,3 +69,66 @@ def test_the_lock_pins_every_line_and_names_no_index() -> None:
         assert re.match(r"[a-z0-9._-]+==\S+ .*--hash=sha256:", entry), entry
     assert "://" not in lock
     assert not re.search(r"^-", lock, re.MULTILINE)
+
+
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def marks_of(path: Path) -> Iterator[tuple[str, list[object]]]:
+    """The markers that a file uses, each with the constants that the file gives to it."""
+    for node in ast.walk(tree_of(path)):
+        named = node.func if isinstance(node, ast.Call) else node
+        if isinstance(named, ast.Attribute) and ast.unparse(named.value) == "pytest.mark":
+            given = node.args if isinstance(node, ast.Call) else []
+            yield named.attr, [one.value for one in given if isinstance(one, ast.Constant)]
+
+
+def is_for_a_release(path: Path) -> bool:
+    """Whether `make test` leaves out every test of a file."""
+    return any(
+        "pytest.mark.release" in ast.unparse(node.value)
+        for node in tree_of(path).body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "pytestmark"
+    )
+
+
+def imported_packages(path: Path) -> set[str]:
+    """The packages whose modules a file imports."""
+    nodes = [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.ImportFrom)]
+    modules = {node.module for node in nodes if node.module}
+    return modules | {module.rpartition(".")[0] for module in modules}
+
+
+def test_make_test_covers_every_package() -> None:
+    """A test file imports the package, or is in the folder that mirrors it or its parent."""
+    source, unit = ROOT / "src" / "wherecast", ROOT / "tests" / "unit"
+    packages = {file.parent.relative_to(source) for file in source.rglob("*/__init__.py")}
+    files = [file for file in (ROOT / "tests").rglob("test_*.py") if not is_for_a_release(file)]
+    imported = set().union(*map(imported_packages, files))
+    mirrored = {file.parent.relative_to(unit) for file in files if file.is_relative_to(unit)}
+    missing = [
+        package
+        for package in packages - {Path()}
+        if ".".join(("wherecast", *package.parts)) not in imported
+        and not mirrored & ({package, package.parent} - {Path()})
+    ]
+    assert len(packages) > 30
+    assert not missing
+
+
+def test_every_marker_is_documented() -> None:
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        listed = tomllib.load(file)["tool"]["pytest"]["ini_options"]["markers"]
+    documented = {re.split(r"[(:]", line)[0] for line in listed}
+    of_pytest = {"parametrize", "usefixtures", "filterwarnings", "skipif", "skip", "xfail"}
+    used = [mark for file in (ROOT / "tests").rglob("*.py") for mark in marks_of(file)]
+    assert {name for name, _ in used} - of_pytest - {"xdist_group"} == documented
+
+
+def test_make_help_lists_every_campaign() -> None:
+    (listed,) = re.findall(r"^CAMPAIGNS := (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    files = (ROOT / "tests").rglob("test_*.py")
+    given = {name for file in files for mark, names in marks_of(file) for name in names
+             if mark == "soak"}  # fmt: skip
+    assert sorted(given) == listed.split()

@@ -188,7 +188,7 @@ def test_many_wide_predicates_share_one_group() -> None:
     assert (found.inner + found.leaf) / 200 <= leaf_blocks + 2
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize(
     "target",
     [{"NUMBA_CPU_NAME": "generic"}, {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "+avx2"}],

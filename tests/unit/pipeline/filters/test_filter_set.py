@@ -417,7 +417,7 @@ class TestWriters:
         assert filters.add(table(last="x > 1")) == Change(version + 1, added=1)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_on_s3(s3: str) -> None:
     uri = f"{s3}/{uuid.uuid4().hex}/set"
     filters = FilterSet(uri, SCHEMA)

@@ -21,7 +21,7 @@ def test_a_missing_library(scheme: str, monkeypatch: pytest.MonkeyPatch) -> None
     assert str(caught.value) == wanted
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.usefixtures("s3")
 class TestServers:
     def test_one_that_ignores_conditions_is_noticed(self) -> None:
@@ -69,7 +69,7 @@ class TestServers:
         assert caught.value.errno == errno.ENOSPC
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.usefixtures("s3")
 def test_a_server_that_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
     s3fs = pytest.importorskip("s3fs")
