@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wherecast.matching.columnar.layout import Exact
-from wherecast.matching.trees.kernel_decorators import njit
+from wherecast.matching.compile_cache.kernel_decorators import njit
 
 RANGE, SET, NOT_SET, PRESENT, MISSING, LATER = (int(kind) for kind in Exact)
 EXCEPT = 6  # all but one key

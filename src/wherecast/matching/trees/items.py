@@ -5,8 +5,8 @@ candidates fail without a look at their rows. Stretches have 4, 8, 16, … items
 size are a list, linked by I_NUMBER. -1 ends every list.
 """
 
+from wherecast.matching.compile_cache.kernel_decorators import inner
 from wherecast.matching.trees.exact_kernels import B_HIGH, B_LOW, B_SLOT, E_FLAGS, PLAIN
-from wherecast.matching.trees.kernel_decorators import inner
 
 CLASSES = 32
 FIRST_SIZE = 4  # items of the smallest stretch

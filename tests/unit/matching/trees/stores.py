@@ -2,9 +2,9 @@
 
 from wherecast import Schema
 from wherecast.language import read_filters
+from wherecast.matching.compile_cache.kernel_decorators import njit
 from wherecast.matching.trees.exact_kernels import B_HIGH, B_LOW, B_SLOT, E_BOX, E_FLAGS, E_SIDES
 from wherecast.matching.trees.filter_store import FilterStore
-from wherecast.matching.trees.kernel_decorators import njit
 
 SCHEMA = Schema.from_dict(
     {

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from wherecast.matching.columnar.kernels.compile_cache import njit
 from wherecast.matching.columnar.kernels.simd import (
     count_bits,
     first_bit,
@@ -14,6 +13,7 @@ from wherecast.matching.columnar.kernels.simd import (
     store_u16,
 )
 from wherecast.matching.columnar.layout import CellPointers
+from wherecast.matching.compile_cache.cached_njit import njit
 
 (
     _VALUES, _BITS, _FIRSTS, _FLOATS, _EXACT, _BOUNDS, _BOUND_ENDS, _TABLES, _TABLE_ENDS, _ORIGINS,

@@ -7,7 +7,6 @@ there are many groups, a group takes all publications that have its attributes (
 import numpy as np
 
 from wherecast.matching.columnar.kernels.cell_kernels import key_at, lower_bound
-from wherecast.matching.columnar.kernels.compile_cache import njit
 from wherecast.matching.columnar.kernels.simd import (
     count_bits,
     edge64,
@@ -21,6 +20,7 @@ from wherecast.matching.columnar.kernels.simd import (
     store_i32,
 )
 from wherecast.matching.columnar.layout import Exact, GroupFlag, Header, Pointers
+from wherecast.matching.compile_cache.cached_njit import njit
 
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _ONE = np.uint64(1)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from wherecast.matching.columnar.kernels.compile_cache import njit
+from wherecast.matching.compile_cache.cached_njit import njit
 
 
 @njit(cache=True, nogil=True)

@@ -5,6 +5,7 @@ Source: elastic BE-Tree, section 6.2 (algorithms A7 and A8 of the spec).
 
 import numpy as np
 
+from wherecast.matching.compile_cache.kernel_decorators import inner
 from wherecast.matching.trees.betree.kernels.nodes import key_of, side, value_of
 from wherecast.matching.trees.betree.layout import (
     C_COUNT,
@@ -18,7 +19,6 @@ from wherecast.matching.trees.betree.layout import (
 )
 from wherecast.matching.trees.exact_kernels import B_HIGH, B_LOW
 from wherecast.matching.trees.items import I_NUMBER
-from wherecast.matching.trees.kernel_decorators import inner
 from wherecast.matching.trees.key_slots import REAL
 
 _INF_KEY = 0x7FF0_0000_0000_0000

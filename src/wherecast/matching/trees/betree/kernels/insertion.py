@@ -6,6 +6,7 @@ makes room and goes on.
 Source: elastic BE-Tree, sections 2.2 and 6.2 (algorithms A6 to A9 of the spec).
 """
 
+from wherecast.matching.compile_cache.kernel_decorators import inner, njit
 from wherecast.matching.trees.betree.kernels.halving import crowd, halve, reach
 from wherecast.matching.trees.betree.kernels.nodes import (
     add_p,
@@ -46,7 +47,6 @@ from wherecast.matching.trees.exact_kernels import (
     NEVER,
 )
 from wherecast.matching.trees.items import FIRST_SIZE, I_NUMBER
-from wherecast.matching.trees.kernel_decorators import inner, njit
 
 _WAITING = int(TreeState.WAITING)
 _ROOT, _FIRST = ROOT, FIRST_SIZE

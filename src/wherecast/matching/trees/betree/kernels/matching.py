@@ -6,6 +6,7 @@ Source: elastic BE-Tree, section 6.2 (algorithm A5 of the spec); attributes that
 lacks are not visited.
 """
 
+from wherecast.matching.compile_cache.kernel_decorators import inner, njit
 from wherecast.matching.trees.betree.layout import (
     C_COUNT,
     C_FALSE,
@@ -26,7 +27,6 @@ from wherecast.matching.trees.betree.layout import (
 )
 from wherecast.matching.trees.exact_kernels import CHECKED, VISITED
 from wherecast.matching.trees.items import DECIDES, I_HIGH, I_LOW, I_NUMBER, I_PROBE
-from wherecast.matching.trees.kernel_decorators import inner, njit
 
 ALL, REST = -2, -1  # what is visited: everything, or the root's l-node; else one p-node
 

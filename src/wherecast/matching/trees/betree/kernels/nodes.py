@@ -5,6 +5,7 @@
 
 import numpy as np
 
+from wherecast.matching.compile_cache.kernel_decorators import inner, njit
 from wherecast.matching.trees.betree.layout import (
     C_CLASS,
     C_COUNT,
@@ -44,7 +45,6 @@ from wherecast.matching.trees.items import (
     take_stretch,
     write_item,
 )
-from wherecast.matching.trees.kernel_decorators import inner, njit
 
 _C_USED, _C_FREE, _P_USED, _P_FREE, _ITEMS, _WAITING, _SEEN, _SAMPLED = (int(w) for w in TreeState)
 _INT_MIN = -(2**63)

@@ -4,6 +4,7 @@ Source: elastic BE-Tree, section 6.2 (algorithm A10 of the spec). Two leaf bucke
 theirs where all three have few filters and no p-nodes, or both are empty.
 """
 
+from wherecast.matching.compile_cache.kernel_decorators import inner, njit
 from wherecast.matching.trees.betree.kernels.nodes import drop_c, has_room, put_entry, take_entry
 from wherecast.matching.trees.betree.layout import (
     C_COUNT,
@@ -24,7 +25,6 @@ from wherecast.matching.trees.betree.layout import (
     TreeState,
 )
 from wherecast.matching.trees.items import FIRST_SIZE, I_NUMBER
-from wherecast.matching.trees.kernel_decorators import inner, njit
 
 _P_FREE, _FIRST = int(TreeState.P_FREE), FIRST_SIZE
 

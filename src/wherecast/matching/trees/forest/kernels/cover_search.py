@@ -6,6 +6,7 @@ left out. Where it is more than that, boxes tell only that it cannot, and the ca
 Source: CUPUS, section 4.4.1; steps A5 and A6 of the spec.
 """
 
+from wherecast.matching.compile_cache.kernel_decorators import inner, njit
 from wherecast.matching.trees.exact_kernels import (
     B_HIGH,
     B_LOW,
@@ -27,7 +28,6 @@ from wherecast.matching.trees.exact_kernels import (
 )
 from wherecast.matching.trees.forest.layout import N_COUNT, N_HEAD, N_START
 from wherecast.matching.trees.items import I_HIGH, I_LOW, I_NUMBER, I_PROBE
-from wherecast.matching.trees.kernel_decorators import inner, njit
 
 NONE, SURE, UNSURE = 0, 1, 2  # whether a filter covers another; UNSURE leaves it to the caller
 

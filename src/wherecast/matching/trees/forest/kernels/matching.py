@@ -3,6 +3,7 @@
 Source: CUPUS, section 4.4.1; step A5 of the spec.
 """
 
+from wherecast.matching.compile_cache.kernel_decorators import inner, njit
 from wherecast.matching.trees.exact_kernels import (
     ALWAYS,
     CHECKED,
@@ -25,7 +26,6 @@ from wherecast.matching.trees.exact_kernels import (
 )
 from wherecast.matching.trees.forest.layout import E_NEXT, N_COUNT, N_HEAD, N_START, TOP
 from wherecast.matching.trees.items import DECIDES, I_HIGH, I_LOW, I_NUMBER, I_PROBE
-from wherecast.matching.trees.kernel_decorators import inner, njit
 
 NONE, SURE, UNSURE = 0, 1, 2  # whether a filter holds
 

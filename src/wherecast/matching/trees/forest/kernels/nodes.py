@@ -1,5 +1,6 @@
 """The smallest steps on the arrays of a covering forest: nodes and filters come and go."""
 
+from wherecast.matching.compile_cache.kernel_decorators import inner, njit
 from wherecast.matching.trees.exact_kernels import E_BOX, E_SIDES
 from wherecast.matching.trees.forest.layout import (
     E_NEXT,
@@ -20,7 +21,6 @@ from wherecast.matching.trees.items import (
     take_stretch,
     write_item,
 )
-from wherecast.matching.trees.kernel_decorators import inner, njit
 
 _USED, _FREE, _ITEMS = (int(word) for word in ForestState)
 

@@ -1,8 +1,9 @@
-"""numba's `njit`, with compiled code kept in the place that `place` gives.
+"""numba's `njit`, which keeps compiled code in the directory of `cache_directory`.
 
-Contract. `cache=True` means kept where that can be done, and compiled by each process where not:
-a directory that cannot be written, a full disk and a damaged file cost time, never an error. Any
-number of processes may share the place. numba's settings stay as they are for other code.
+Contract. With `cache=True` compiled code is stored where it can be, and compiled by each process
+where it cannot: a directory that cannot be written, a full disk and a damaged file cost time, never
+an error. Any number of processes may share the directory. numba's settings for other code stay as
+they are.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,14 +15,14 @@ import numba
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 from numba.core.runtime import rtsys
 
-from wherecast.matching.columnar.kernels.compile_cache_dir import place
+from wherecast.matching.compile_cache.cache_directory import cache_directory
 
 try:
     import fcntl
 except ImportError:  # on Windows
     fcntl = None
 
-PLACE = place()
+DIRECTORY = cache_directory()
 
 
 class _Locator(_CacheLocator):
@@ -32,10 +33,10 @@ class _Locator(_CacheLocator):
         self._py_file = file  # numba wants it for its warnings
 
     def get_cache_path(self) -> str:
-        return str(PLACE)
+        return str(DIRECTORY)
 
     def get_source_stamp(self) -> str:
-        return PLACE.name
+        return DIRECTORY.name
 
     def get_disambiguator(self) -> str:
         return str(self._line)
@@ -55,21 +56,21 @@ class _CompiledFile(FunctionCache):
     _impl_class = _Results
 
     def load_overload(self, signature: Any, context: Any) -> Any:
-        """What was compiled for a signature, or None.
+        """The compiled code of a signature, or None.
 
-        numba would first import all that it can compile, which takes longer than the rest; it does
-        so again before it compiles.
+        numba's own method first imports everything that numba can compile, which takes longer than
+        the rest; numba does that again before it compiles.
         """
         try:
             rtsys.initialize(context)
             return self._load_overload(signature, context)
         except Exception:  # noqa: BLE001  # a damaged pickle may raise anything
             with suppress(OSError), _alone():
-                self.flush()  # so that what is compiled now can be kept
+                self.flush()  # so that newly compiled code can be stored
             return None
 
     def save_overload(self, signature: Any, result: Any) -> None:
-        """Keeps what was compiled for a signature, where that can be done."""
+        """Stores the compiled code of a signature, unless the directory cannot be written."""
         with suppress(OSError), _alone():
             super().save_overload(signature, result)
 
@@ -78,9 +79,9 @@ class _CompiledFile(FunctionCache):
 def _alone() -> Iterator[None]:
     """Waits until no other process writes.
 
-    Without it two processes may give one name to the code of two signatures.
+    Without the lock two processes may give one name to the code of two signatures.
     """
-    with (Path(PLACE) / "lock").open("w") as lock:
+    with (Path(DIRECTORY) / "lock").open("w") as lock:
         if fcntl is not None:
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield
@@ -91,7 +92,7 @@ def njit(cache: bool = False, **options: Any) -> Callable[..., Any]:
 
     def decorate(function: Callable[..., Any]) -> Any:
         compiled = numba.njit(**options)(function)
-        if cache and PLACE is not None:
+        if cache and DIRECTORY is not None:
             compiled._cache = _CompiledFile(function)
         return compiled
 

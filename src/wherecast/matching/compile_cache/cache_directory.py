@@ -1,18 +1,20 @@
-"""Where compiled code is kept from one process to the next.
+"""The directory of compiled kernels, which later processes load.
 
-Contract. `place` gives a directory of its own for this code, made by this version of Wherecast and
-numba: the first of these that can be written, or that is read-only but filled already.
+Contract. `cache_directory` gives a directory for exactly this source code, this version of
+Wherecast and this version of numba. It lies in the first of these parents where it can be written,
+or where it is read-only but filled already:
 
 1. `$WHERECAST_CACHE_DIR/kernels/`
 2. `$NUMBA_CACHE_DIR/wherecast/kernels/`, or what the application set as `numba.config.CACHE_DIR`
-3. `kernels/` in the further places of `wherecast.cache_dirs`, which belong to this user alone
+3. `kernels/` in the further parents of `wherecast.cache_dirs`, which belong to this user alone
 
-Without any it gives None: each process compiles for itself. Nothing is written beside the sources.
-Who can write there can run code here. All of it may be deleted at any time.
+Where none can be used, it gives None, and each process compiles for itself. Nothing is written
+beside the sources. Whoever can write to the directory can run code in this process. The directory
+may be deleted at any time.
 
-The directory's name has the digest of all sources of the kernels, and of the layout that they are
-compiled for. numba compares one file only, the one that a function is in, and would keep what other
-files put into it.
+The name of the directory has the digest of all sources of the kernels and of the layouts that they
+are compiled for. numba itself compares only the file of the compiled function, so it would keep
+constants and functions that were compiled in from other files.
 """
 
 from collections.abc import Iterator
@@ -26,7 +28,9 @@ import numba
 from wherecast import __version__
 from wherecast.cache_dirs import cache_parents, can_write
 
-_FOLDERS = ("columnar/kernels", "trees/betree/kernels", "trees/forest/kernels")
+_FOLDERS = (
+    "columnar/kernels", "compile_cache", "trees/betree/kernels", "trees/forest/kernels",
+)  # fmt: skip
 _FILES = (
     "columnar/layout.py", "trees/items.py", "trees/exact_kernels.py", "trees/key_slots.py",
     "trees/betree/layout.py", "trees/forest/layout.py",
@@ -43,8 +47,8 @@ def source_digest() -> str:
 
 
 def _sources() -> Iterator[tuple[str, Traversable]]:
-    """The sources that compiled code is made of, by their paths in the package of matching."""
-    matching = files(__package__.rpartition(".")[0].rpartition(".")[0])
+    """The sources of compiled code, by their paths in the package `wherecast.matching`."""
+    matching = files(__package__.rpartition(".")[0])
     for folder in _FOLDERS:
         for file in matching.joinpath(folder).iterdir():
             if file.name.endswith(".py"):
@@ -53,8 +57,8 @@ def _sources() -> Iterator[tuple[str, Traversable]]:
         yield name, matching.joinpath(name)
 
 
-def place() -> Path | None:
-    """The directory for compiled code, or None where none can be used."""
+def cache_directory() -> Path | None:
+    """The directory of compiled code, or None where no parent can be used."""
     name = f"{__version__}-numba{numba.__version__}-{source_digest()}"
     given = numba.config.CACHE_DIR
     for parent in cache_parents(*([Path(given).absolute() / "wherecast"] if given else [])):
@@ -65,5 +69,5 @@ def place() -> Path | None:
 
 
 def _is_filled(directory: Path) -> bool:
-    """Whether compiled code is there already, so that it need not be written."""
+    """Whether the directory has compiled code, so that it need not be writable."""
     return any(directory.glob("*.nbi"))
