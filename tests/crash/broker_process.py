@@ -13,6 +13,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from random import Random
 from threading import Event, Thread
@@ -28,8 +29,8 @@ from tests.crash.world import (
     publication_id,
     script,
 )
-from wherecast.broker.broker_core import BrokerCore, CoreLimits
-from wherecast.broker.dispatch.retention import Retention
+from wherecast.broker.broker_core import BrokerCore
+from wherecast.broker.core_limits import CoreLimits, Retention
 from wherecast.broker.publisher import Publisher
 from wherecast.broker.subscriber import Notification, Subscriber
 from wherecast.model import Publication, StoreError
@@ -39,7 +40,8 @@ from wherecast.store.open_store import open_store
 
 # Where this process matches, what everyone has acknowledged goes soon, after it was written to the
 # ledger for the verdict. Otherwise the pipeline decides how long it stays.
-_TRIMMED, _KEPT = Retention(every_s=0.2), Retention(every_s=1e9)
+_TRIMMED = Retention(every=timedelta(seconds=0.2))
+_KEPT = Retention(every=timedelta(days=10_000))
 
 BACKLOG_MAX = 400  # publications that are not matched yet; publishers wait then
 _CALL_MAX = 40  # publications of one call

@@ -4,7 +4,6 @@ Concurrency: any number of threads.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from threading import Lock
@@ -12,15 +11,16 @@ from typing import Any
 
 import numpy as np
 
+from wherecast.broker.commit_source import CommitSource
+from wherecast.broker.core_limits import DEFAULT_CORE_LIMITS, CoreLimits, Retention
 from wherecast.broker.dispatch.courier import Courier
 from wherecast.broker.dispatch.publication_cache import PublicationCache, Received
-from wherecast.broker.dispatch.retention import DEFAULT_RETENTION, Retention
-from wherecast.broker.follower import Follower
+from wherecast.broker.inline_source import InlineSource
 from wherecast.broker.intake.intake import PreparedPublications, prepare
 from wherecast.broker.intake.published import Published, published
-from wherecast.broker.pump import Pump
-from wherecast.broker.registrar.registrar import DEFAULT_STREAM, SUBSCRIPTIONS_MAX, Registrar
-from wherecast.delivery import DEFAULT_QUEUE_LIMITS, QueueLimits
+from wherecast.broker.registrar.registrar import DEFAULT_STREAM, Registrar
+from wherecast.broker.runner import Runner
+from wherecast.broker.tending import Tending
 from wherecast.model import ConfigError, Publication, Schema, StoreError
 from wherecast.pipeline.live.mend_segments import mend
 from wherecast.pipeline.live.poison import culprits
@@ -30,24 +30,6 @@ from wherecast.store.ids.publication_ids import generated_id
 from wherecast.store.records import Publications, Receipt
 
 _ANY = Schema((), open=True)
-
-
-@dataclass(frozen=True, slots=True)
-class CoreLimits:
-    """What subscribers may have.
-
-    Attributes:
-        retention: what queues may grow to.
-        queues: what each may hold and send.
-        subscriptions_max: of one subscriber.
-    """
-
-    retention: Retention = DEFAULT_RETENTION
-    queues: QueueLimits = DEFAULT_QUEUE_LIMITS
-    subscriptions_max: int = SUBSCRIPTIONS_MAX
-
-
-DEFAULT_DESK_LIMITS = CoreLimits()
 
 
 class BrokerCore:
@@ -72,7 +54,7 @@ class BrokerCore:
         schema: Schema | None,
         data: Path | None = None,
         runs_pipeline: bool = True,
-        limits: CoreLimits = DEFAULT_DESK_LIMITS,
+        limits: CoreLimits = DEFAULT_CORE_LIMITS,
     ) -> None:
         self.store = store
         self.registrar = Registrar(store, limits.subscriptions_max)
@@ -248,11 +230,12 @@ class BrokerCore:
     def _mend(self, first: int, end: int) -> None:
         mend(self.store, first, end, now_us())
 
-    def _made_runner(
-        self, data: Path | None, runs_pipeline: bool, retention: Retention
-    ) -> Pump | Follower:
-        """What brings batches to the queues."""
-        if not runs_pipeline:
-            return Follower(self.store, self.courier, retention)
-        find_poison = None if data is None else partial(culprits, data)
-        return Pump(self.store, self.courier, find_poison, retention)
+    def _made_runner(self, data: Path | None, runs_pipeline: bool, retention: Retention) -> Runner:
+        """What brings notifications to the queues, and tends the store."""
+        source: InlineSource | CommitSource = CommitSource(self.store.batches, self.courier)
+        matcher = None
+        if runs_pipeline:
+            find_poison = None if data is None else partial(culprits, data)
+            source = matcher = InlineSource(self.store, self.courier, now_us, find_poison)
+        tending = Tending(self.store, self.courier, retention, now_us, matcher)
+        return Runner(source, tending, self.courier.close)

@@ -15,7 +15,6 @@ import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 from threading import Thread, Timer
 from typing import Any
 
@@ -23,9 +22,7 @@ import pyarrow as pa
 import uvicorn
 
 from wherecast import __version__
-from wherecast.broker.broker_core import BrokerCore, CoreLimits
-from wherecast.broker.dispatch.retention import Retention
-from wherecast.delivery import QueueLimits
+from wherecast.broker.broker_core import BrokerCore
 from wherecast.model import Schema, WherecastError
 from wherecast.server.http.app import app_of, context_of
 from wherecast.server.http.context import Context
@@ -90,22 +87,12 @@ def _core(settings: Settings) -> BrokerCore:
     store = open_store(server.data)
     try:
         is_inline = server.runner == "inline"
-        core = BrokerCore(store, schema, directory_of(server.data), is_inline, _limits(settings))
+        core = BrokerCore(store, schema, directory_of(server.data), is_inline, settings.core)
         core.check()
     except BaseException:
         store.close()
         raise
     return core
-
-
-def _limits(settings: Settings) -> CoreLimits:
-    given = settings.retention
-    age_us = given.queue_age // timedelta(microseconds=1)
-    return CoreLimits(
-        Retention(age_us, given.queue_bytes_max, given.every.total_seconds()),
-        QueueLimits.for_window(settings.push.in_flight_max),
-        settings.limits.subscriptions_max,
-    )
 
 
 async def _serve(core: BrokerCore, settings: Settings, listening: socket.socket) -> None:

@@ -1,8 +1,12 @@
 """The settings of a server, with their defaults; `settings_sources` says where others come from."""
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from datetime import timedelta
-from typing import Literal
+from typing import Any, Literal
+
+from wherecast.broker.core_limits import DEFAULT_CORE_LIMITS, CoreLimits, Retention
+from wherecast.model import DEFAULT_LIMITS, Limits
 
 Runner = Literal["spark", "inline"]
 
@@ -34,20 +38,16 @@ class ServerSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class LimitSettings:
+class RequestLimits:
     """What one request may be.
 
     Attributes:
-        body_bytes_max: of a request.
-        bodies_bytes_max: of all requests that are being read; others wait.
+        body_bytes_max: size of the body of a request.
+        bodies_bytes_max: size of all bodies that are being read; further requests wait.
         body_wait: how long the body of a request may take to arrive.
-        publications_max: in one request.
-        publication_attributes_max: of one publication.
-        json_depth_max: how deep objects may be nested.
-        payload_bytes_max: of one publication.
-        subscriptions_max: of one subscriber.
-        notifications_max: of one pull.
-        wait_max: of one pull.
+        publications_max: publications in one request.
+        notifications_max: notifications in the answer to one pull.
+        wait_max: how long one pull may wait.
         strict_filters: whether a filter that can never match is refused.
     """
 
@@ -55,47 +55,26 @@ class LimitSettings:
     bodies_bytes_max: int = 256 << 20
     body_wait: timedelta = timedelta(seconds=60)
     publications_max: int = 10_000
-    publication_attributes_max: int = 1_000
-    json_depth_max: int = 32
-    payload_bytes_max: int = 256 << 10
-    subscriptions_max: int = 1_000_000
     notifications_max: int = 1_000
     wait_max: timedelta = timedelta(seconds=60)
     strict_filters: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class PushSettings:
-    """What one connection may take.
+class ConnectionLimits:
+    """What push connections may take.
 
     Attributes:
-        connections_max: open at once.
-        in_flight_max: notifications that were sent and not acknowledged.
+        connections_max: connections that are open at once.
         stall: a connection that takes nothing for so long is closed.
         ping: how often an idle connection is asked whether it is still there.
-        message_bytes_max: of what a client sends.
+        message_bytes_max: size of a message of a client.
     """
 
     connections_max: int = 10_000
-    in_flight_max: int = 1_000
     stall: timedelta = timedelta(seconds=10)
     ping: timedelta = timedelta(seconds=20)
     message_bytes_max: int = 64 << 10
-
-
-@dataclass(frozen=True, slots=True)
-class RetentionSettings:
-    """What queues may grow to.
-
-    Attributes:
-        queue_age: a notification that is older is lost to its subscriber.
-        queue_bytes_max: of the publications in a queue, about; beyond it the oldest are lost.
-        every: how often it is looked for what nobody needs.
-    """
-
-    queue_age: timedelta = timedelta(days=7)
-    queue_bytes_max: int = 1 << 30
-    every: timedelta = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +94,39 @@ class SparkSettings:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """All settings, by section."""
+    """All settings, each group as the record that its user takes; `KEYS` names them for users."""
 
     server: ServerSettings = field(default_factory=ServerSettings)
-    limits: LimitSettings = field(default_factory=LimitSettings)
-    push: PushSettings = field(default_factory=PushSettings)
-    retention: RetentionSettings = field(default_factory=RetentionSettings)
+    limits: RequestLimits = field(default_factory=RequestLimits)
+    publications: Limits = DEFAULT_LIMITS
+    push: ConnectionLimits = field(default_factory=ConnectionLimits)
+    core: CoreLimits = DEFAULT_CORE_LIMITS
     spark: SparkSettings = field(default_factory=SparkSettings)
+
+
+Path = tuple[str, ...]
+"""Attributes that lead from `Settings` to a value."""
+
+
+def _each(kind: Any, *path: str) -> dict[str, Path]:
+    """The keys of a record of which every attribute is a setting."""
+    return {one.name: (*path, one.name) for one in fields(kind)}
+
+
+KEYS: Mapping[str, Mapping[str, Path]] = {
+    "server": _each(ServerSettings, "server"),
+    "limits": {
+        **_each(RequestLimits, "limits"),
+        "publication_attributes_max": ("publications", "publication_attributes_max"),
+        "json_depth_max": ("publications", "json_depth_max"),
+        "payload_bytes_max": ("publications", "payload_bytes_max"),
+        "subscriptions_max": ("core", "subscriptions_max"),
+    },
+    "push": {
+        **_each(ConnectionLimits, "push"),
+        "in_flight_max": ("core", "queues", "in_flight_max"),
+    },
+    "retention": _each(Retention, "core", "retention"),
+    "spark": _each(SparkSettings, "spark"),
+}
+"""The settings as users name them: by section and key, each with its place in `Settings`."""

@@ -7,16 +7,16 @@ file, `WHERECAST__SERVER__PORT` in the environment.
 import ipaddress
 import json
 import tomllib
-from collections.abc import Mapping
-from dataclasses import asdict, fields
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from functools import reduce
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from wherecast.model import ConfigError, format_duration, parse_duration
 from wherecast.model.names import did_you_mean
 from wherecast.model.values import describe
-from wherecast.server.settings import Settings
+from wherecast.server.settings import KEYS, Settings
 
 PREFIX = "WHERECAST__"
 FILE = "wherecast.toml"
@@ -24,6 +24,9 @@ _TRUTHS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no
 
 Given = Mapping[str, Mapping[str, Any]]
 """Values by section and key."""
+
+Values = dict[tuple[str, ...], Any]
+"""Values by their places in the settings."""
 
 
 def load_settings(file: Path | None, environ: Mapping[str, str], given: Given) -> Settings:
@@ -35,30 +38,42 @@ def load_settings(file: Path | None, environ: Mapping[str, str], given: Given) -
         given: what the command line says.
 
     Raises:
-        ConfigError: a setting is unknown, or its value cannot be.
+        ConfigError: settings are unknown, or have values that cannot be; a line for each.
     """
-    merged: dict[str, dict[str, Any]] = {}
-    for place, source in (
-        *_from_file(file),
-        *_from_environment(environ),
-        ("the command line", given),
-    ):
-        _settings(source, place)  # so that an error names the place
-        for section, values in source.items():
-            merged.setdefault(section, {}).update(values)
-    settings = _settings(merged, "the settings")
-    check_host(settings.server.host)
+    problems: list[str] = []
+    values: Values = {}
+    try:
+        values |= _read(_from_file(file), str(file or FILE), problems)
+    except ConfigError as error:
+        problems.append(str(error))
+    values |= _read(_from_environment(environ), "the environment", problems)
+    values |= _read(given, "the command line", problems)
+    settings: Settings = _made(Settings, values)
+    try:
+        check_host(settings.server.host)
+    except ConfigError as error:
+        problems.append(str(error))
+    if problems:
+        raise ConfigError("\n".join(problems))
     return settings
 
 
 def settings_to_json(settings: Settings) -> str:
     """What `settings_from_json` reads back."""
-    return json.dumps(asdict(settings), default=format_duration)
+    written = {
+        section: {key: reduce(getattr, path, settings) for key, path in keys.items()}
+        for section, keys in KEYS.items()
+    }
+    return json.dumps(written, default=format_duration)
 
 
 def settings_from_json(text: str) -> Settings:
     """The settings that `settings_to_json` wrote."""
-    return _settings(json.loads(text), "the settings")
+    problems: list[str] = []
+    values = _read(json.loads(text), "the settings", problems)
+    assert not problems
+    settings: Settings = _made(Settings, values)
+    return settings
 
 
 def check_host(host: str) -> None:
@@ -78,13 +93,13 @@ def check_host(host: str) -> None:
         )
 
 
-def _from_file(file: Path | None) -> list[tuple[str, Given]]:
+def _from_file(file: Path | None) -> Given:
     path = Path(FILE) if file is None else file
     try:
-        return [(str(path), tomllib.loads(path.read_text(encoding="utf-8")))]
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         if file is None:
-            return []
+            return {}
         raise ConfigError(f"{path}: no such file") from None
     except OSError as error:
         raise ConfigError(f"{path}: {(error.strerror or str(error)).lower()}") from None
@@ -94,36 +109,53 @@ def _from_file(file: Path | None) -> list[tuple[str, Given]]:
         raise ConfigError(f"{path}: malformed TOML: {error}") from None
 
 
-def _from_environment(environ: Mapping[str, str]) -> list[tuple[str, Given]]:
+def _from_environment(environ: Mapping[str, str]) -> Given:
     found: dict[str, dict[str, Any]] = {}
     for name, value in sorted(environ.items()):
         if name.startswith(PREFIX):
             section, _, key = name[len(PREFIX) :].lower().partition("__")
             found.setdefault(section, {})[key] = value
-    return [("the environment", found)]
+    return found
 
 
-def _settings(source: Any, place: str) -> Settings:
-    """The settings of one source, or of all together."""
-    sections = tuple(one.name for one in fields(Settings))
-    made = {}
+def _read(source: Given, place: str, problems: list[str]) -> Values:
+    """The good values of one source; what is wrong with the others is added to the problems."""
+    found: Values = {}
     for section, values in source.items():
-        if section not in sections:
-            raise _unknown("section", section, sections, place)
-        if not isinstance(values, Mapping):
-            raise ConfigError(f"{place}: {section} is a section, not {describe(values)}")
-        made[section] = _section(get_type_hints(Settings)[section], section, values, place)
-    return Settings(**made)
+        if section not in KEYS:
+            problems.append(_unknown("section", section, tuple(KEYS), place))
+        elif not isinstance(values, Mapping):
+            problems.append(f"{place}: {section} is a section, not {describe(values)}")
+        else:
+            for key, value in values.items():
+                path = KEYS[section].get(key)
+                if path is None:
+                    known = tuple(f"{section}.{one}" for one in KEYS[section])
+                    problems.append(_unknown("key", f"{section}.{key}", known, place))
+                    continue
+                try:
+                    found[path] = _value(_type_of(path), value, f"{place}: {section}.{key}")
+                except ConfigError as error:
+                    problems.append(str(error))
+    return found
 
 
-def _section(kind: type, section: str, values: Mapping[str, Any], place: str) -> Any:
+def _type_of(path: Sequence[str]) -> Any:
+    """The type of the value at a place in the settings."""
+    kind: Any = Settings
+    for name in path:
+        kind = get_type_hints(kind)[name]
+    return kind
+
+
+def _made(kind: Any, values: Values) -> Any:
+    """The record with values at places in it, and defaults elsewhere."""
     types = get_type_hints(kind)
-    read = {}
-    for key, value in values.items():
-        if key not in types:
-            raise _unknown("key", f"{section}.{key}", tuple(f"{section}.{k}" for k in types), place)
-        read[key] = _value(types[key], value, f"{place}: {section}.{key}")
-    return kind(**read)
+    inner: dict[str, Values] = {}
+    for (name, *rest), value in values.items():
+        inner.setdefault(name, {})[tuple(rest)] = value
+    made = {name: own[()] if () in own else _made(types[name], own) for name, own in inner.items()}
+    return kind(**made)
 
 
 def _value(kind: Any, value: Any, what: str) -> Any:
@@ -160,6 +192,6 @@ def _number(value: Any, what: str) -> int:
     return number
 
 
-def _unknown(noun: str, name: str, known: tuple[str, ...], place: str) -> ConfigError:
+def _unknown(noun: str, name: str, known: tuple[str, ...], place: str) -> str:
     hint = did_you_mean(name, known) or f"there are {', '.join(known)}"
-    return ConfigError(f"{place}: unknown {noun} {name}; {hint}")
+    return f"{place}: unknown {noun} {name}; {hint}"

@@ -1,12 +1,12 @@
 """The page of settings names every one, with its default."""
 
 import re
-from dataclasses import fields
 from datetime import timedelta
+from functools import reduce
 from pathlib import Path
 
 from wherecast.model import format_duration
-from wherecast.server.settings import Settings
+from wherecast.server.settings import KEYS, Settings
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "server-settings.md"
 
@@ -21,8 +21,8 @@ def test_the_page_is_complete() -> None:
     listed = re.findall(r"^\| `(\w+\.\w+)` \| `?([^|`]*)`? \|", PAGE.read_text(), re.MULTILINE)
     settings = Settings()
     wanted = [
-        (f"{section.name}.{key.name}", shown(getattr(getattr(settings, section.name), key.name)))
-        for section in fields(Settings)
-        for key in fields(getattr(settings, section.name))
+        (f"{section}.{key}", shown(reduce(getattr, path, settings)))
+        for section, keys in KEYS.items()
+        for key, path in keys.items()
     ]
     assert [(name, default.strip()) for name, default in listed] == wanted

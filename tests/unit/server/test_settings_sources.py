@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from wherecast.model import ConfigError
-from wherecast.server.settings import Settings
+from wherecast.broker.core_limits import CoreLimits, Retention
+from wherecast.delivery import QueueLimits
+from wherecast.model import ConfigError, Limits
+from wherecast.server.settings import ConnectionLimits, RequestLimits, Settings
 from wherecast.server.settings_sources import (
     load_settings,
     settings_from_json,
@@ -47,6 +49,53 @@ def test_what_is_wrong_in_a_file_is_named(tmp_path: Path, text: str, told: str) 
         load_settings(file, {}, {})
     assert told in str(refused.value)
     assert str(refused.value).startswith(str(file))
+
+
+def test_every_bad_setting_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "my.toml"
+    file.write_text("server = 5\n[sever]\n[push]\nstall = 'soon'\nping = '1s'\nin_flight_max = 0\n")
+    environ = {"WHERECAST__LIMITS__PAYLOAD_BYTES_MAX": "many"}
+    with pytest.raises(ConfigError) as refused:
+        load_settings(file, environ, {"server": {"host": "0.0.0.0", "prot": 1}})
+    lines = str(refused.value).splitlines()
+    starts = [
+        f"{file}: server is a section",
+        f"{file}: unknown section sever",
+        f"{file}: push.stall: 'soon' is not a duration",
+        f"{file}: push.in_flight_max is a whole number from 1",
+        "the environment: limits.payload_bytes_max is a whole number",
+        "the command line: unknown key server.prot; did you mean server.port?",
+        "host 0.0.0.0 is not of the loopback",
+    ]
+    assert len(lines) == len(starts)
+    for line, start in zip(lines, starts, strict=True):
+        assert line.startswith(start)
+
+
+def test_a_malformed_file_does_not_hide_other_problems(tmp_path: Path) -> None:
+    file = tmp_path / "my.toml"
+    file.write_text("[server\n")
+    with pytest.raises(ConfigError) as refused:
+        load_settings(file, {"WHERECAST__SERVER__PRT": "1"}, {})
+    first, second = str(refused.value).splitlines()
+    assert "malformed TOML" in first
+    assert second.startswith("the environment: unknown key server.prt")
+
+
+def test_each_setting_reaches_the_record_that_is_used(tmp_path: Path) -> None:
+    file = tmp_path / "my.toml"
+    file.write_text(
+        "[limits]\npayload_bytes_max = 7\nsubscriptions_max = 8\nbody_wait = '9s'\n"
+        "[push]\nin_flight_max = 5000\nstall = '3s'\n"
+        "[retention]\nqueue_age = '2d'\nqueue_bytes_max = 11\nevery = '500ms'\n"
+    )
+    found = load_settings(file, {"WHERECAST__LIMITS__JSON_DEPTH_MAX": "5"}, {})
+    assert found.publications == Limits(payload_bytes_max=7, json_depth_max=5)
+    assert found.limits == RequestLimits(body_wait=timedelta(seconds=9))
+    assert found.push == ConnectionLimits(stall=timedelta(seconds=3))
+    retention = Retention(timedelta(days=2), 11, timedelta(milliseconds=500))
+    assert found.core == CoreLimits(retention, QueueLimits(10_000, 5_000), 8)
+    assert settings_from_json(settings_to_json(found)) == found
 
 
 def test_other_sources_are_checked_as_well(tmp_path: Path) -> None:

@@ -8,32 +8,15 @@ nothing that is not counted.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from itertools import islice
 
+from wherecast.broker.core_limits import Retention
 from wherecast.delivery import Cursor
 from wherecast.store.contracts import Batches, Store
 from wherecast.store.position import Position
 
-DAY_US = 24 * 3600 * 1_000_000
 _AT_ONCE = 100_000  # queues that are counted together: segments are opened once for so many
-
-
-@dataclass(frozen=True, slots=True)
-class Retention:
-    """What a queue may grow to, and how soon that is seen.
-
-    Attributes:
-        queue_age_us: a notification that is older is lost to its subscriber.
-        queue_bytes_max: of the publications in a queue, about; beyond it the oldest are lost.
-        every_s: how often it is looked for what nobody needs.
-    """
-
-    queue_age_us: int = 7 * DAY_US
-    queue_bytes_max: int = 1 << 30
-    every_s: float = 60.0
-
-
-DEFAULT_RETENTION = Retention()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +35,8 @@ class QueueState:
 
 def found_in(store: Store, limits: Retention, now: int) -> QueueState:
     """What the queues of a store are now."""
-    by_age = sequence_at(store.batches, store.mailboxes.starts_at(), now - limits.queue_age_us)
+    oldest = now - limits.queue_age // timedelta(microseconds=1)
+    by_age = sequence_at(store.batches, store.mailboxes.starts_at(), oldest)
     publications = max(1, store.log.ends().since(store.log.starts()))
     most = max(1, limits.queue_bytes_max * publications // max(1, store.log.bytes()))
     overdue: dict[str, tuple[int, int]] = {}

@@ -13,6 +13,7 @@ from typing import Literal
 
 import pyarrow as pa
 
+from wherecast.broker.core_limits import SUBSCRIPTIONS_MAX
 from wherecast.broker.registrar.registry_changes import RegistryChange, changes_of
 from wherecast.broker.registrar.schema_changes import refusal_of
 from wherecast.delivery import Cursor
@@ -27,7 +28,6 @@ from wherecast.store.records import Accepted
 
 NAME_CHARACTERS_MAX = 256
 DEFAULT_STREAM = "default"
-SUBSCRIPTIONS_MAX = 1_000_000
 _PAGE = 10_000
 
 Verdict = Literal["created", "changed", "unchanged"]

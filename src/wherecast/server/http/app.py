@@ -5,7 +5,6 @@ import asyncio
 from fastapi import FastAPI
 
 from wherecast.broker.broker_core import BrokerCore
-from wherecast.model import Limits
 from wherecast.server.http.batching.ack_batcher import AckBatcher
 from wherecast.server.http.batching.publish_batcher import Joint
 from wherecast.server.http.context import Context
@@ -41,17 +40,12 @@ notification object as a pull gives it; send `{"through": cursor}` or `{"cursors
 def context_of(core: BrokerCore, settings: Settings, pipeline: PipelineState) -> Context:
     """What the paths of a server share; made within the event loop that serves them."""
     given, threads, timings = settings.limits, Threads(), Timings()
-    limits = Limits(
-        publication_attributes_max=given.publication_attributes_max,
-        json_depth_max=given.json_depth_max,
-        payload_bytes_max=given.payload_bytes_max,
-    )
     return Context(
         core=core,
         settings=settings,
         threads=threads,
         bodies=Bodies(given),
-        joint=Joint(core, threads, timings, given.publications_max, limits),
+        joint=Joint(core, threads, timings, given.publications_max, settings.publications),
         acks=AckBatcher(core.courier, threads, timings),
         timings=timings,
         counters=Counters(),

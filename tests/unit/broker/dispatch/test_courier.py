@@ -291,7 +291,7 @@ def test_acknowledgements_of_several_are_stored_together() -> None:
 
 def test_a_window_may_be_wider_than_the_default() -> None:
     store = open_store("memory:")
-    courier = Courier(store, unmended, QueueLimits.for_window(5_000))
+    courier = Courier(store, unmended, QueueLimits(in_flight_max=5_000))
     opened(store).register("ana", 0)
     courier.open("ana")
     courier.connect("ana", 1, 5_000)

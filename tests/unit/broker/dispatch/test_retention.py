@@ -1,13 +1,15 @@
 """What is kept, what is removed, and that what is taken from a queue is counted."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 import wherecast as wc
 from wherecast.broker.broker_core import BrokerCore
-from wherecast.broker.dispatch.retention import DAY_US, Retention, enforce
+from wherecast.broker.core_limits import Retention
+from wherecast.broker.dispatch.retention import enforce
 from wherecast.broker.intake.intake import prepare
 from wherecast.pipeline.live.inline_pipeline import InlinePipeline
 from wherecast.pipeline.live.segment_trimming import trim_segments
@@ -16,6 +18,7 @@ from wherecast.store.open_store import StoreOptions, open_store
 from wherecast.store.records import Cursor
 
 SCHEMA = wc.Schema.from_dict({"no2": "int"})
+DAY_US = 24 * 3600 * 1_000_000
 KINDS = ("memory-1", "memory-3", "embedded")
 
 
@@ -74,7 +77,7 @@ def days(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Days]:
 def test_what_is_too_old_is_lost_and_counted(days: Days) -> None:
     days.pass_days(10)
     days.ack("bob", 85)
-    days.trim(Retention(queue_age_us=3 * DAY_US))
+    days.trim(Retention(queue_age=timedelta(days=3)))
     assert days.taken("ana") == 30
     assert days.taken("bob") == 15
     lost = {name: cursor.lost for name, cursor in days.store.cursors.all()}
@@ -87,7 +90,7 @@ def test_what_is_too_old_is_lost_and_counted(days: Days) -> None:
 def test_a_queue_that_is_closed_is_counted_too(days: Days) -> None:
     days.pass_days(5)
     elsewhere = BrokerCore(days.store, SCHEMA)  # where nobody has asked for a queue
-    enforce(days.store, elsewhere.courier.trim, Retention(queue_age_us=2 * DAY_US), days.now)
+    enforce(days.store, elsewhere.courier.trim, Retention(queue_age=timedelta(days=2)), days.now)
     assert {name: cursor.lost for name, cursor in days.store.cursors.all()} == {
         "ana": 30,
         "bob": 30,
@@ -109,7 +112,7 @@ def test_single_acknowledgements_are_not_counted_as_lost(days: Days) -> None:
     days.pass_days(2)
     taken = days.core.courier.take("ana", 20, 0)
     days.core.courier.ack("ana", [taken[3].sequence, taken[5].sequence, taken[15].sequence])
-    days.trim(Retention(queue_age_us=DAY_US))
+    days.trim(Retention(queue_age=timedelta(days=1)))
     assert days.taken("ana") == 9
     assert days.core.courier.figures("ana").lost == 8
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from wherecast.model.names import did_you_mean
 from wherecast.server.http.messages.answers import Refused
-from wherecast.server.settings import PushSettings
 
 _KNOWN = ("window", "batch", "confirm")
 _TRUTHS = {"true": True, "1": True, "false": False, "0": False}
@@ -26,8 +25,12 @@ class PushOptions:
     confirm: bool = False
 
 
-def options_of(given: Mapping[str, str], settings: PushSettings) -> PushOptions:
+def options_of(given: Mapping[str, str], most: int) -> PushOptions:
     """The options in the query of an address.
+
+    Args:
+        given: the parameters of the query.
+        most: the limit of notifications in flight.
 
     Raises:
         Refused: one is unknown, or its value cannot be.
@@ -36,7 +39,6 @@ def options_of(given: Mapping[str, str], settings: PushSettings) -> PushOptions:
         if key not in _KNOWN:
             hint = did_you_mean(key, _KNOWN) or f"there are {', '.join(_KNOWN)}"
             raise Refused(422, "bad_parameter", f"unknown parameter {key[:100]}; {hint}", key[:100])
-    most = settings.in_flight_max
     batch = given.get("batch")
     confirm = _TRUTHS.get(given.get("confirm", "false").lower())
     if confirm is None:

@@ -54,7 +54,7 @@ def router(context: Context) -> APIRouter:
     async def push(websocket: WebSocket, name: str) -> None:
         """Push notifications to a subscriber."""
         try:
-            options = options_of(websocket.query_params, context.settings.push)
+            options = options_of(websocket.query_params, context.settings.core.queues.in_flight_max)
             if len(context.connections) >= most:
                 text = f"{most} connections are open, the limit push.connections_max"
                 raise Refused(503, "too_many", text)

@@ -10,7 +10,7 @@ from fastapi import Request
 from starlette.requests import ClientDisconnect
 
 from wherecast.server.http.messages.answers import Refused
-from wherecast.server.settings import LimitSettings
+from wherecast.server.settings import RequestLimits
 
 JSON = "application/json"
 NDJSON = "application/x-ndjson"
@@ -34,7 +34,7 @@ class Bodies:
     Concurrency: of one event loop.
     """
 
-    def __init__(self, limits: LimitSettings) -> None:
+    def __init__(self, limits: RequestLimits) -> None:
         self._limits = limits
         self._free = limits.bodies_bytes_max
         self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()

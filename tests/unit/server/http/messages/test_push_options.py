@@ -6,15 +6,14 @@ pytest.importorskip("fastapi")
 
 from wherecast.server.http.messages.answers import Refused
 from wherecast.server.http.messages.push_options import PushOptions, options_of
-from wherecast.server.settings import PushSettings
 
-SETTINGS = PushSettings(in_flight_max=100)
+IN_FLIGHT_MAX = 100
 
 
 def test_what_is_asked_for_is_read() -> None:
-    assert options_of({}, SETTINGS) == PushOptions(100)
+    assert options_of({}, IN_FLIGHT_MAX) == PushOptions(100)
     given = {"window": "5", "batch": "10", "confirm": "true"}
-    assert options_of(given, SETTINGS) == PushOptions(5, 10, True)
+    assert options_of(given, IN_FLIGHT_MAX) == PushOptions(5, 10, True)
 
 
 @pytest.mark.parametrize(
@@ -32,5 +31,5 @@ def test_what_is_asked_for_is_read() -> None:
 )
 def test_what_cannot_be_is_refused(given: dict[str, str]) -> None:
     with pytest.raises(Refused) as refused:
-        options_of(given, SETTINGS)
+        options_of(given, IN_FLIGHT_MAX)
     assert (refused.value.status, refused.value.pointer) == (422, next(iter(given)))

@@ -13,7 +13,7 @@ from fastapi import Request
 
 from wherecast.server.http.messages.answers import Refused
 from wherecast.server.http.transport.body import JSON, NDJSON, Bodies, content_type
-from wherecast.server.settings import LimitSettings
+from wherecast.server.settings import RequestLimits
 
 
 def request(parts: list[bytes], **headers: str) -> Request:
@@ -38,7 +38,7 @@ async def read(bodies: Bodies, given: Request) -> bytes:
 
 def test_a_body_is_read_up_to_the_limit() -> None:
     async def run() -> None:
-        bodies = Bodies(LimitSettings(body_bytes_max=10))
+        bodies = Bodies(RequestLimits(body_bytes_max=10))
         assert await read(bodies, request([b"0123", b"456789"])) == b"0123456789"
         for given in (request([b"0123456789a"], content_length="11"), request([b"0123456789a"])):
             with pytest.raises(Refused) as refused:
@@ -52,7 +52,7 @@ def test_a_body_is_read_up_to_the_limit() -> None:
 
 def test_a_body_that_does_not_come_is_refused() -> None:
     async def run() -> None:
-        bodies = Bodies(LimitSettings(body_wait=timedelta(milliseconds=1)))
+        bodies = Bodies(RequestLimits(body_wait=timedelta(milliseconds=1)))
         given = request([b"a", b""])
         given._receive = asyncio.Event().wait  # type: ignore[assignment]
         with pytest.raises(Refused) as refused:
@@ -64,7 +64,7 @@ def test_a_body_that_does_not_come_is_refused() -> None:
 
 def test_all_together_are_limited_and_room_is_given_back() -> None:
     async def run() -> None:
-        bodies = Bodies(LimitSettings(body_bytes_max=10, bodies_bytes_max=15))
+        bodies = Bodies(RequestLimits(body_bytes_max=10, bodies_bytes_max=15))
         release = asyncio.Event()
         order: list[str] = []
 
@@ -91,7 +91,7 @@ def test_all_together_are_limited_and_room_is_given_back() -> None:
 
 def test_bodies_of_untold_size_take_room_as_they_arrive() -> None:
     async def run() -> None:
-        bodies = Bodies(LimitSettings(body_bytes_max=1 << 20, bodies_bytes_max=1 << 20))
+        bodies = Bodies(RequestLimits(body_bytes_max=1 << 20, bodies_bytes_max=1 << 20))
         silent = [request([b"x"]) for _ in range(10)]
         for one in silent:
             one._receive = asyncio.Event().wait  # type: ignore[assignment]

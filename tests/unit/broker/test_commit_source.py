@@ -9,8 +9,12 @@ import pytest
 
 from tests.unit.broker.feeding import match, opened, publish
 from wherecast import StoreError, Subscription, WherecastError
+from wherecast.broker.commit_source import CommitSource
+from wherecast.broker.core_limits import Retention
 from wherecast.broker.dispatch.courier import Courier
-from wherecast.broker.follower import Follower
+from wherecast.broker.runner import Runner
+from wherecast.broker.tending import Tending
+from wherecast.store.clock import now_us
 from wherecast.store.contracts import Store
 from wherecast.store.open_store import open_store
 from wherecast.store.records import Progress
@@ -19,28 +23,29 @@ LIMIT_S = 60.0
 
 
 @contextmanager
-def following(path: Path) -> Iterator[tuple[Store, Courier, Follower]]:
-    """An owner without a pipeline, whose follower is not started yet."""
+def following(path: Path) -> Iterator[tuple[Store, Courier, Runner]]:
+    """An owner without a pipeline, whose runner is not started yet."""
     store = open_store(path)
     registrar = opened(store)
     registrar.register("ana", 0)
     registrar.subscribe(Subscription("s1", "no2 > 0", "ana"), 0)
     courier = Courier(store, lambda first, end: None)
     courier.open("ana")
-    follower = Follower(store, courier)
+    tending = Tending(store, courier, Retention(), now_us)
+    runner = Runner(CommitSource(store.batches, courier), tending, courier.close)
     try:
-        yield store, courier, follower
+        yield store, courier, runner
     finally:
-        follower.stop()
+        runner.stop()
         store.close()
 
 
 def test_a_commit_elsewhere_wakes_a_waiting_take(tmp_path: Path) -> None:
-    with following(tmp_path / "store") as (store, courier, follower):
+    with following(tmp_path / "store") as (store, courier, runner):
         publish(store, [1])
         pipeline = open_store(tmp_path / "store", "pipeline")
         match(pipeline)  # before it follows
-        follower.start()
+        runner.start()
         assert [one.sequence for one in courier.take("ana", 5, LIMIT_S)] == [0]
         courier.ack_through("ana", 0)
         for sequence in range(1, 4):
@@ -50,12 +55,12 @@ def test_a_commit_elsewhere_wakes_a_waiting_take(tmp_path: Path) -> None:
             assert [one.sequence for one in found] == [sequence]
             courier.ack_through("ana", sequence)
         pipeline.close()
-        follower.check()
-        assert follower.problem is None
+        runner.check()
+        assert runner.problem is None
 
 
 def test_what_cannot_be_read_is_tried_again(tmp_path: Path) -> None:
-    with following(tmp_path / "store") as (store, courier, follower):
+    with following(tmp_path / "store") as (store, courier, runner):
         wait, failed = store.batches.wait, Event()
 
         def broken(sequence: int, timeout_s: float) -> bool:
@@ -64,24 +69,24 @@ def test_what_cannot_be_read_is_tried_again(tmp_path: Path) -> None:
             raise StoreError("the disk is gone")
 
         store.batches.wait = broken  # type: ignore[method-assign]
-        follower.start()
+        runner.start()
         assert failed.wait(LIMIT_S)
         publish(store, [1])
         pipeline = open_store(tmp_path / "store", "pipeline")
         match(pipeline)
         pipeline.close()
         assert len(courier.take("ana", 5, LIMIT_S)) == 1
-        follower.check()
+        runner.check()
 
 
 def test_what_ends_it_is_told(tmp_path: Path) -> None:
-    with following(tmp_path / "store") as (store, courier, follower):
+    with following(tmp_path / "store") as (store, courier, runner):
 
         def broken() -> Progress:
             raise RuntimeError("a mistake")
 
         store.batches.progress = broken  # type: ignore[method-assign]
-        follower.start()
+        runner.start()
         assert courier.take("ana", 1, LIMIT_S) == ()  # it is let go
         with pytest.raises(WherecastError, match="delivery failed: a mistake"):
-            follower.check()
+            runner.check()

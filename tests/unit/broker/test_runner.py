@@ -1,0 +1,112 @@
+"""A runner steps through its source, tells what hinders it, and ends with it."""
+
+from threading import Event
+
+import pytest
+
+from tests.unit.broker.feeding import match, opened, publish, queued
+from wherecast import ConflictError, StoreError, Subscription, WherecastError
+from wherecast.broker.core_limits import Retention
+from wherecast.broker.dispatch.courier import Courier
+from wherecast.broker.inline_source import InlineSource
+from wherecast.broker.runner import Runner
+from wherecast.broker.tending import Tending
+from wherecast.store.open_store import open_store
+
+LIMIT_S = 60.0
+
+
+class ScriptedSource:
+    """Each step does what a script says; after its end the source waits to be woken."""
+
+    task = "testing"
+    figures = None
+
+    def __init__(self, *script: StoreError | BaseException | None) -> None:
+        self.problem: StoreError | None = None
+        self.steps = list(script)
+        self.is_through, self._woken = Event(), Event()
+
+    def step(self, stopped: Event) -> None:
+        if not self.steps:
+            self.is_through.set()
+            assert self._woken.wait(LIMIT_S)
+            return
+        done = self.steps.pop(0)
+        if isinstance(done, BaseException) and not isinstance(done, StoreError):
+            raise done
+        self.problem = done
+
+    def wake(self) -> None:
+        self._woken.set()
+
+
+def runner_of(source: ScriptedSource, failed: Event) -> Runner:
+    store = open_store("memory:")
+    courier = Courier(store, lambda first, end: None)
+    return Runner(source, Tending(store, courier, Retention(), lambda: 0), failed.set)
+
+
+def test_a_problem_is_told_and_the_source_tries_again() -> None:
+    source, failed = ScriptedSource(StoreError("full"), StoreError("still full")), Event()
+    runner = runner_of(source, failed)
+    runner.start()
+    assert source.is_through.wait(LIMIT_S)
+    assert str(runner.problem) == "still full"
+    source.problem = None
+    assert runner.problem is None
+    runner.check()
+    runner.stop()
+    assert not failed.is_set()
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "text"),
+    [
+        (ValueError("a mistake"), WherecastError, "testing failed: a mistake"),
+        (ConflictError("another broker took over"), ConflictError, "another broker took over"),
+    ],
+)
+def test_an_error_ends_the_runner(error: Exception, kind: type[Exception], text: str) -> None:
+    source, failed = ScriptedSource(None, error), Event()
+    runner = runner_of(source, failed)
+    runner.start()
+    assert failed.wait(LIMIT_S)
+    with pytest.raises(kind, match=text):
+        runner.check()
+    runner.stop()
+
+
+def test_a_log_that_cannot_be_read_ends_matching_after_several_attempts() -> None:
+    store = open_store("memory:")
+    opened(store)
+    source = InlineSource(store, Courier(store, lambda first, end: None), lambda: 0)
+    stopped = Event()
+
+    def broken(*_: object, **__: object) -> None:
+        raise StoreError("the log is gone")
+
+    publish(store, [1])
+    store.log.read = broken  # type: ignore[method-assign,assignment]
+    for _ in range(9):
+        source.step(stopped)
+        assert str(source.problem) == "the log is gone"
+    with pytest.raises(StoreError, match="the log is gone"):
+        source.step(stopped)
+
+
+def test_limits_are_enforced_where_another_process_matches() -> None:
+    store = open_store("memory:")
+    registrar = opened(store)
+    registrar.register("ana", 0)
+    registrar.subscribe(Subscription("s1", "no2 > 0", "ana"), 0)
+    courier = Courier(store, lambda first, end: None)
+    publish(store, [1, 2])
+    match(store)
+    assert queued(store, "ana") == [0, 1]
+    day_us = 24 * 3600 * 1_000_000
+    tending = Tending(store, courier, Retention(), lambda: 8 * day_us)
+    tending.enforce_limits()
+    assert queued(store, "ana") == []
+    assert tending.queued == 0
+    assert store.mailboxes.starts_at() == 0  # segments are of whoever matches
