@@ -16,7 +16,7 @@ SOURCE = ROOT / "src"
 CODE = re.compile(r"`([^`\n]+)`")
 FENCE = re.compile(r"^(`{3,})[^\n`]*\n.*?^\1[ \t]*$", re.MULTILINE | re.DOTALL)
 MODULE = re.compile(r"wherecast(?:\.\w+)+(?<!\.toml)")
-TEST = re.compile(r"tests/[\w/]+\.(?:py|json)(?:::.+)?")
+TEST = re.compile(r"tests/[\w/]+\.(?:py|json)::.+|tests/(?:\w+/)*test_\w+\.py")
 PATH = re.compile(r"(?:src|tests|docs|scripts)/[\w./-]*\w")
 SHORT = re.compile(
     r"(?:arrays|bench|broker|cli|client|columns|delivery|gateway|language|matching|model|pipeline"
@@ -97,7 +97,7 @@ def is_module(name: str) -> bool:
         rest = parts[size:]
         for module in (path.with_suffix(".py"), path / "__init__.py"):
             if module.is_file():
-                return not rest or (len(rest) <= 2 and rest[0] in _names_in(module))
+                return ".".join(rest) in _names_in(module) if rest else True
     return False
 
 
@@ -120,15 +120,23 @@ def code_words(page: Path) -> list[str]:
 
 @cache
 def _names_in(module: Path) -> frozenset[str]:
-    """Returns the names that a module defines or imports at its top level."""
-    names: set[str] = set()
-    for node in ast.parse(module.read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            names.add(node.name)
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            names |= {(one.asname or one.name) for one in node.names}
-        elif isinstance(node, ast.Assign):
-            names |= {one.id for one in node.targets if isinstance(one, ast.Name)}
-        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            names.add(node.target.id)
+    """Returns the names of a module, those in its classes as `Class.name`."""
+    tree = ast.parse(module.read_text(encoding="utf-8"))
+    names = set(_bound(tree.body))
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef):
+            names |= {f"{node.name}.{name}" for name in _bound(node.body)}
     return frozenset(names)
+
+
+def _bound(body: list[ast.stmt]) -> Iterator[str]:
+    """Yields the names that statements define, import or assign."""
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            yield from (one.asname or one.name for one in node.names)
+        elif isinstance(node, ast.Assign):
+            yield from (one.id for one in node.targets if isinstance(one, ast.Name))
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            yield node.target.id

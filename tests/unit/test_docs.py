@@ -198,7 +198,7 @@ def test_what_a_page_names_is_there(page: Path) -> None:
     [
         "tests/unit/test_docs.py::test_that_nobody_wrote",
         "tests/unit/test_nothing.py",
-        "tests/unit/doc_names.py",
+        "tests/unit/doc_names.py::rows_of",
         "tests/conformance/strings.json::no such case",
         "tests/contract/test_log.py::TestRegistry::test_that_nobody_wrote",
     ],
@@ -212,6 +212,27 @@ def test_a_test_that_is_not_there_is_noticed(name: str) -> None:
 def test_a_module_that_is_not_there_is_noticed(name: str) -> None:
     assert doc_names.MODULE.fullmatch(name)
     assert not doc_names.is_module(name)
+
+
+def test_every_room_is_described_for_contributors() -> None:
+    page = (ROOT / "docs" / "contributing.md").read_text(encoding="utf-8")
+    described = re.findall(r"^\| `(\w+)/` \| ", page.split("## One picture")[0], re.MULTILINE)
+    packages = {path.parent.name for path in ROOT.glob("src/wherecast/*/__init__.py")}
+    assert sorted(described) == sorted(packages)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_name)
+def test_targets_of_make_that_a_page_names_are_there(page: Path) -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
+    text = page.read_text(encoding="utf-8")
+    named = set(re.findall(r"(?:`|^ {4}|\$ )make ([a-z-]+)", text, re.MULTILINE))
+    assert named - targets == set()
+
+
+def test_a_name_that_a_class_lacks_is_noticed() -> None:
+    assert doc_names.is_module("wherecast.store.contracts.Log.append")
+    assert not doc_names.is_module("wherecast.store.contracts.Log.nothing")
 
 
 def _run(page: Path, directory: Path, namespace: dict[str, Any], with_spark: bool) -> None:
