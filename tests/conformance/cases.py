@@ -14,10 +14,12 @@ schema refuses. `{"$float": "NaN"}` writes a float that JSON cannot. The runners
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from wherecast import Filter, Schema
 
@@ -106,11 +108,22 @@ def load_all() -> list[CaseFile]:
     return [load(path) for path in sorted(FOLDER.glob("*.json")) if path.stem != "errors"]
 
 
-def each_case(runner: str) -> Iterator[tuple[CaseFile, Case]]:
-    """Every case that applies to a runner, with its file."""
-    for file in FILES:
-        for case in file.cases_for(runner):
-            yield file, case
+def check_cases(file: CaseFile, check: Callable[[Schema, Case], None]) -> None:
+    """Runs a check on every case of a file that applies to the reference.
+
+    All cases run; each failure carries the name of its case.
+    """
+    schema = file.schema()
+    failures: list[BaseException] = []
+    for case in file.cases_for("reference"):
+        try:
+            check(schema, case)
+        except (Exception, pytest.fail.Exception) as failure:  # noqa: BLE001  # raised below
+            failure.add_note(f"in the case {file.stem}: {case.name}")
+            failures.append(failure)
+    if failures:
+        names = ", ".join(failure.__notes__[-1] for failure in failures)
+        raise BaseExceptionGroup(f"{len(failures)} cases fail: {names}", failures)
 
 
 def _float(data: dict[str, Any]) -> Any:
@@ -132,3 +145,4 @@ def _source(data: str | list[list[Any]]) -> FilterSource:
 
 
 FILES = load_all()
+EACH_FILE = [pytest.param(file, id=file.stem) for file in FILES]

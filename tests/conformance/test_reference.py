@@ -2,60 +2,68 @@
 
 import pytest
 
-from tests.conformance.cases import FILES, RUNNERS, Case, CaseFile, each_case, read_filter
-from wherecast import Index, PublicationError
-
-EACH = [
-    pytest.param(file, case, id=f"{file.stem}: {case.name}")
-    for file, case in each_case("reference")
-]
-
-
-@pytest.mark.parametrize(("file", "case"), EACH)
-def test_index(file: CaseFile, case: Case) -> None:
-    schema = file.schema()
-    index = Index(schema, kind="scan")
-    for id_, source in case.filters.items():
-        index.add(id_, source if isinstance(source, str) else read_filter(source, schema))
-
-    accepted = case.accepted()
-
-    assert index.match([p for p, _ in accepted]).to_pylist() == [ids for _, ids in accepted]
-    for publication, code in case.refused():
-        with pytest.raises(PublicationError) as caught:
-            index.match([publication])
-        assert code in {problem.code for problem in caught.value.problems}
+from tests.conformance.cases import (
+    EACH_FILE,
+    FILES,
+    RUNNERS,
+    Case,
+    CaseFile,
+    check_cases,
+    read_filter,
+)
+from wherecast import Index, PublicationError, Schema
 
 
-@pytest.mark.parametrize(("file", "case"), EACH)
-def test_filter(file: CaseFile, case: Case) -> None:
-    schema = file.schema()
-    filters = {id_: read_filter(source, schema) for id_, source in case.filters.items()}
+@pytest.mark.parametrize("file", EACH_FILE)
+def test_index(file: CaseFile) -> None:
+    def check(schema: Schema, case: Case) -> None:
+        index = Index(schema, kind="scan")
+        for id_, source in case.filters.items():
+            index.add(id_, source if isinstance(source, str) else read_filter(source, schema))
 
-    for publication, expected in case.accepted():
-        assert sorted(id_ for id_, f in filters.items() if f.matches(publication)) == expected
-        assert (
-            sorted(id_ for id_, f in filters.items() if f.explain(publication).matched) == expected
-        )
-    for publication, code in case.refused():
-        with pytest.raises(PublicationError) as caught:
-            schema.read(publication)
-        assert code in {problem.code for problem in caught.value.problems}
+        accepted = case.accepted()
 
+        assert index.match([p for p, _ in accepted]).to_pylist() == [ids for _, ids in accepted]
+        for publication, code in case.refused():
+            with pytest.raises(PublicationError) as caught:
+                index.match([publication])
+            assert code in {problem.code for problem in caught.value.problems}
 
-@pytest.mark.parametrize(("file", "case"), EACH)
-def test_a_printed_filter_means_the_same(file: CaseFile, case: Case) -> None:
-    schema = file.schema()
-    filters = {
-        id_: read_filter(str(read_filter(source, schema)), schema)
-        for id_, source in case.filters.items()
-    }
-
-    for publication, expected in case.accepted():
-        assert sorted(id_ for id_, f in filters.items() if f.matches(publication)) == expected
+    check_cases(file, check)
 
 
-@pytest.mark.parametrize("file", [pytest.param(file, id=file.stem) for file in FILES])
+@pytest.mark.parametrize("file", EACH_FILE)
+def test_filter(file: CaseFile) -> None:
+    def check(schema: Schema, case: Case) -> None:
+        filters = {id_: read_filter(source, schema) for id_, source in case.filters.items()}
+
+        for publication, expected in case.accepted():
+            assert sorted(i for i, f in filters.items() if f.matches(publication)) == expected
+            explained = {i: f.explain(publication) for i, f in filters.items()}
+            assert sorted(i for i, found in explained.items() if found.matched) == expected
+        for publication, code in case.refused():
+            with pytest.raises(PublicationError) as caught:
+                schema.read(publication)
+            assert code in {problem.code for problem in caught.value.problems}
+
+    check_cases(file, check)
+
+
+@pytest.mark.parametrize("file", EACH_FILE)
+def test_a_printed_filter_means_the_same(file: CaseFile) -> None:
+    def check(schema: Schema, case: Case) -> None:
+        filters = {
+            id_: read_filter(str(read_filter(source, schema)), schema)
+            for id_, source in case.filters.items()
+        }
+
+        for publication, expected in case.accepted():
+            assert sorted(i for i, f in filters.items() if f.matches(publication)) == expected
+
+    check_cases(file, check)
+
+
+@pytest.mark.parametrize("file", EACH_FILE)
 def test_all_filters_of_a_file_at_once(file: CaseFile) -> None:
     """One index holds every filter; each case finds its own ids among those of all others."""
     schema = file.schema()
@@ -91,3 +99,15 @@ def test_every_case_is_complete() -> None:
             for ids in case.accepted():
                 assert ids[1] == sorted(ids[1]), case.name
                 assert set(ids[1]) <= set(case.filters), case.name
+
+
+def test_every_failing_case_is_named() -> None:
+    def check(_schema: Schema, case: Case) -> None:
+        assert case.name not in wrong
+
+    file = FILES[0]
+    wrong = [case.name for case in file.cases_for("reference")[1:3]]
+    with pytest.raises(BaseExceptionGroup) as caught:
+        check_cases(file, check)
+    assert len(caught.value.exceptions) == 2
+    assert all(f"in the case {file.stem}: {name}" in str(caught.value) for name in wrong)
