@@ -54,7 +54,7 @@ def demo(
     master: Annotated[str, typer.Option(help="The Spark master.")] = screen.MASTER,
 ) -> None:
     """Run the main job end to end on local Spark, and show what arrived and why."""
-    from wherecast.cli.demo.demo_command import run_demo
+    from wherecast.cli.demo.run_demo import run_demo
 
     run_demo(directory, master)
 

@@ -10,7 +10,7 @@ from wherecast.pipeline.filters.process_blobs import remove_own
 from wherecast.pipeline.spark.session import SparkFailed
 
 SUCCESS, FAILURE, USAGE = 0, 1, 2
-_INTERRUPTED = 130  # as Typer says it
+INTERRUPTED = 130  # as shells and Typer number Ctrl-C
 
 
 def main() -> None:
@@ -26,7 +26,7 @@ def run(arguments: Sequence[str]) -> int:
     """Runs a command.
 
     Returns:
-        0 for success, 1 for a failure, 2 for a usage or input error.
+        0 for success, 1 for a failure, 2 for a usage or input error, 130 after Ctrl-C.
     """
     from wherecast.cli.commands import app
 
@@ -35,11 +35,11 @@ def run(arguments: Sequence[str]) -> int:
     try:
         code = app(args=given, prog_name="wherecast", standalone_mode=False)
         sys.stdout.flush()
-        if code == _INTERRUPTED:
-            return _told("interrupted", FAILURE)
+        if code == INTERRUPTED:
+            return _report("interrupted", INTERRUPTED)
         return code if isinstance(code, int) else SUCCESS
     except KeyboardInterrupt:
-        return _told("interrupted", FAILURE)
+        return _report("interrupted", INTERRUPTED)
     except BrokenPipeError:  # the reader of our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return SUCCESS
@@ -47,19 +47,19 @@ def run(arguments: Sequence[str]) -> int:
         if debug:
             traceback.print_exc()
         if type(error).__name__ == "Abort":
-            return _told("interrupted", FAILURE)
+            return _report("interrupted", INTERRUPTED)
         if hasattr(error, "format_message"):
-            told = _usage(error)
-            return _told(told, USAGE) if told else USAGE
+            message = _usage(error)
+            return _report(message, USAGE) if message else USAGE
         if isinstance(error, WherecastError):
-            return _told(str(error), getattr(error, "exit_code", USAGE))
+            return _report(str(error), getattr(error, "exit_code", USAGE))
         first = next(iter(str(error).strip().splitlines()), "no details")[:300]
         kind = "Spark failed" if isinstance(error, SparkFailed) else type(error).__name__
         more = "" if debug else "\n(--debug shows where it happened)"
-        return _told(f"{kind}: {first}{more}", FAILURE)
+        return _report(f"{kind}: {first}{more}", FAILURE)
 
 
-def _told(message: str, code: int) -> int:
+def _report(message: str, code: int) -> int:
     print(f"wherecast: {message}", file=sys.stderr)
     return code
 

@@ -85,7 +85,7 @@ def test_interrupted(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mon
         raise KeyboardInterrupt
 
     monkeypatch.setattr(explain_filter, "Filter", interrupt)
-    assert run(["explain", "n = 1", "{}"]) == 1
+    assert run(["explain", "n = 1", "{}"]) == 130
     assert "interrupted" in capsys.readouterr().err
 
 

@@ -66,17 +66,32 @@ def repeated(make: Callable[[], "DataFrame"], times: int) -> list[float]:
 
 def checked(frame: "DataFrame") -> CheckedResult:
     """The count and the hash of the pairs of a result; of publications where it has no ids."""
+    query = _folded(frame)
+    with watched(frame.sparkSession) as resident:
+        rows, hash = _collected(query)
+    return CheckedResult(rows, hash, moved(query), resident)
+
+
+def count_and_hash(frame: "DataFrame") -> tuple[int, str]:
+    """The count and the hash of the pairs of a result, in any order."""
+    return _collected(_folded(frame))
+
+
+def _folded(frame: "DataFrame") -> "DataFrame":
+    """One row: the count of the pairs, and two sums of their hashes."""
     import pyspark.sql.functions as fn
 
     if "filter_ids" in frame.columns:
         frame = frame.select(PUBLICATION, fn.explode("filter_ids").alias("filter_id"))
     names = [name for name in (PUBLICATION, "filter_id") if name in frame.columns]
     mixed = fn.xxhash64(*names)
-    query = frame.select(mixed.alias("mixed")).agg(
+    return frame.select(mixed.alias("mixed")).agg(
         fn.count("*"),
         fn.coalesce(fn.bit_xor("mixed"), fn.lit(0)),
         fn.coalesce(fn.sum(fn.col("mixed").bitwiseAND(fn.lit(_LOW_HALF))), fn.lit(0)),
     )
-    with watched(frame.sparkSession) as resident:
-        [(count, folded, total)] = query.collect()
-    return CheckedResult(count, f"{folded % 2**64:016x}{total:016x}", moved(query), resident)
+
+
+def _collected(query: "DataFrame") -> tuple[int, str]:
+    [(count, folded, total)] = query.collect()
+    return count, f"{folded % 2**64:016x}{total:016x}"

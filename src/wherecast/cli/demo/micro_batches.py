@@ -1,4 +1,4 @@
-"""The query of the demo: readings arrive as files, a micro-batch each, and notifications leave."""
+"""The stream of the demo: readings arrive as files, a micro-batch each, and matches leave."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -9,12 +9,10 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from wherecast.pipeline.filters.blob_location import opened
 from wherecast.pipeline.filters.filter_versions import FilterVersions
-from wherecast.pipeline.stages.batch_stages import NOTIFICATIONS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -22,45 +20,56 @@ if TYPE_CHECKING:
 
     from wherecast.spark import FilterSet
 
-ORDER = [("subscriber", "ascending"), ("publication", "ascending")]
-_Arrived = SimpleQueue[tuple[int, pa.Table]]
+MATCH_COLUMNS = pa.schema(
+    [("number", pa.int64()), ("subscriber", pa.string()), ("subscription_id", pa.string())]
+)
+_Results = SimpleQueue[tuple[int, pa.Table]]
 _LOOK_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class MicroBatch:
-    """What a micro-batch gave.
+    """The result of a micro-batch.
 
     Attributes:
-        number: counted from 1.
-        version: of the filters, that all its tasks used.
-        publications: how many it had.
-        notifications: the columns of `NOTIFICATIONS`, sorted.
-        seconds: from the arrival of the publications to the notifications.
+        number: number of the micro-batch, from 1.
+        version: version of the filters that all its tasks used.
+        publications: number of publications.
+        matches: the columns of `MATCH_COLUMNS`, sorted by all of them; a row per pair of a
+            publication and a subscription.
+        seconds: time from the arrival of the publications to the result.
     """
 
     number: int
     version: int
     publications: int
-    notifications: pa.Table
+    matches: pa.Table
     seconds: float
 
-    @property
-    def matches(self) -> int:
-        """How many pairs of a publication and a subscription there are."""
-        return len(pc.list_flatten(self.notifications.column("subscription_ids")))
+    def notifications(self) -> pa.Table:
+        """The pairs of a publication and a subscriber: `number` and `subscriber`.
+
+        A subscriber gets a publication once, however many of its subscriptions match.
+        """
+        return self.matches.group_by(["number", "subscriber"]).aggregate([])
+
+
+def sorted_matches(matches: pa.Table) -> pa.Table:
+    """Matches with the columns of `MATCH_COLUMNS`, sorted by all of them."""
+    chosen = matches.select(MATCH_COLUMNS.names).cast(MATCH_COLUMNS)
+    return chosen.sort_by([(name, "ascending") for name in MATCH_COLUMNS.names])
 
 
 @contextmanager
 def micro_batches(
     spark: "SparkSession", filters: "FilterSet", readings: Sequence[pa.Table], scratch: Path
 ) -> Iterator[Iterator[MicroBatch]]:
-    """Runs one query; the readings of a micro-batch arrive when it is asked for.
+    """Runs one query; the readings of a micro-batch arrive when the caller asks for its result.
 
     Args:
         spark: runs the query.
         filters: keep `subscriber` and `subscription_id`; may change between two micro-batches.
-        readings: of each micro-batch, with a column `number`.
+        readings: the readings of each micro-batch, with a column `number`.
         scratch: a directory for files.
     """
     incoming = scratch / "incoming"
@@ -69,30 +78,24 @@ def micro_batches(
     pq.write_table(readings[0].slice(0, 0), empty)
     source = spark.readStream.schema(spark.read.parquet(str(empty)).schema)
     stream = source.option("maxFilesPerTrigger", 1).parquet(str(incoming))
-    arrived: _Arrived = SimpleQueue()
-    query = _started(stream, filters, scratch / "checkpoint", arrived)
+    results: _Results = SimpleQueue()
+    query = _started(stream, filters, scratch / "checkpoint", results)
     try:
-        yield _each(query, filters, readings, incoming, arrived)
+        yield _each(query, filters, readings, incoming, results)
     finally:
         query.stop()
 
 
 def _started(
-    stream: "DataFrame", filters: "FilterSet", checkpoint: Path, arrived: _Arrived
+    stream: "DataFrame", filters: "FilterSet", checkpoint: Path, results: _Results
 ) -> "StreamingQuery":
-    import pyspark.sql.functions as fn
-
     from wherecast.pipeline.spark.spark_runner import to_arrow
     from wherecast.spark import match
 
-    def notify(matches: "DataFrame", batch: int) -> None:
-        """One notification per subscriber and publication, however many subscriptions match."""
-        ids = fn.sort_array(fn.collect_list("subscription_id"))
-        found = matches.groupBy("subscriber", "number").agg(ids)
-        table = to_arrow(found).rename_columns(NOTIFICATIONS.names).cast(NOTIFICATIONS)
-        arrived.put((batch, table.sort_by(ORDER)))
+    def collect(matches: "DataFrame", batch: int) -> None:
+        results.put((batch, sorted_matches(to_arrow(matches.select(*MATCH_COLUMNS.names)))))
 
-    sink = match(stream, filters).writeStream.foreachBatch(notify)
+    sink = match(stream, filters).writeStream.foreachBatch(collect)
     sink = sink.option("checkpointLocation", str(checkpoint))
     return sink.trigger(processingTime="100 milliseconds").start()
 
@@ -102,7 +105,7 @@ def _each(
     filters: "FilterSet",
     readings: Sequence[pa.Table],
     incoming: Path,
-    arrived: _Arrived,
+    results: _Results,
 ) -> Iterator[MicroBatch]:
     versions = FilterVersions(opened(filters.uri))
     for number, table in enumerate(readings, 1):
@@ -110,17 +113,17 @@ def _each(
         unseen = incoming / f"_{number}"  # Spark passes over such names
         pq.write_table(table, unseen)
         unseen.rename(incoming / f"{number:04}.parquet")
-        batch, notifications = _taken(query, arrived)
+        batch, matches = _next_result(query, results)
         seconds = time.perf_counter() - start
         version = versions.pin(query.id, batch)
-        yield MicroBatch(number, version, table.num_rows, notifications, seconds)
+        yield MicroBatch(number, version, table.num_rows, matches, seconds)
 
 
-def _taken(query: "StreamingQuery", arrived: _Arrived) -> tuple[int, pa.Table]:
-    """What the next micro-batch gives; raises what ended the query where there is none."""
+def _next_result(query: "StreamingQuery", results: _Results) -> tuple[int, pa.Table]:
+    """The next micro-batch and its matches; raises the error of a query that has ended."""
     while True:
         try:
-            return arrived.get(timeout=_LOOK_S)
+            return results.get(timeout=_LOOK_S)
         except Empty:
             if not query.isActive:
                 raise query.exception() or RuntimeError("the query ended") from None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from wherecast.cli.demo.demo_air import AirChange
+from wherecast.cli.demo.air import AirChange
 from wherecast.model import Subscription
 
 if TYPE_CHECKING:
@@ -17,27 +17,23 @@ KEEP = ("subscriber", "subscription_id")
 
 @dataclass(frozen=True, slots=True)
 class Era:
-    """Some micro-batches, and the subscriptions in force.
+    """The micro-batches of one version of the filters.
 
     Attributes:
-        version: of the filters.
-        first: the first of the micro-batches.
-        subscriptions: by the id of their filter.
+        version: version of the filters.
+        first: number of the first of these micro-batches.
+        subscriptions: the subscriptions in force, by the id of their filter.
     """
 
     version: int
     first: int
     subscriptions: dict[str, Subscription]
 
-    def of(self, subscriber: str) -> dict[str, Subscription]:
-        """The subscriptions of a subscriber by their id."""
-        return {s.id: s for s in self.subscriptions.values() if s.subscriber == subscriber}
-
 
 def begin(filters: "FilterSet", subscriptions: Iterable[Subscription]) -> Era:
     """The first era: adds the subscriptions to the filters."""
-    given = {filter_id(s): s for s in subscriptions}
-    return Era(filters.add(table(given.values())).version, 1, given)
+    by_id = {filter_id(s): s for s in subscriptions}
+    return Era(filters.add(table(by_id.values())).version, 1, by_id)
 
 
 def change(filters: "FilterSet", era: Era, change: AirChange) -> Era:
@@ -45,8 +41,8 @@ def change(filters: "FilterSet", era: Era, change: AirChange) -> Era:
     put = {filter_id(s): s for s in change.put}
     removed = {filter_id(s) for s in change.removed}
     done = filters.remove(list(removed)) if removed else filters.add(table(put.values()))
-    kept = {id: s for id, s in era.subscriptions.items() if id not in removed}
-    return Era(done.version, change.after + 1, kept | put)
+    others = {id: s for id, s in era.subscriptions.items() if id not in removed}
+    return Era(done.version, change.after + 1, others | put)
 
 
 def filter_id(subscription: Subscription) -> str:
@@ -56,12 +52,12 @@ def filter_id(subscription: Subscription) -> str:
 
 def table(subscriptions: Iterable[Subscription]) -> pa.Table:
     """Subscriptions as filters with the columns `KEEP`."""
-    given = list(subscriptions)
+    rows = list(subscriptions)
     return pa.table(
         {
-            "id": [filter_id(s) for s in given],
-            "filter": [s.filter for s in given],
-            "subscriber": [s.subscriber for s in given],
-            "subscription_id": [s.id for s in given],
+            "id": [filter_id(s) for s in rows],
+            "filter": [s.filter for s in rows],
+            "subscriber": [s.subscriber for s in rows],
+            "subscription_id": [s.id for s in rows],
         }
     )

@@ -1,4 +1,4 @@
-"""The demo's world: stations in European cities measure the air, people subscribe to what matters.
+"""The demo's world: stations in European cities measure the air, people subscribe to readings.
 
 Everything is drawn from a fixed seed, so that every run shows the same.
 """
@@ -25,29 +25,29 @@ lon  = "float"
 seen = "timestamp"
 """
 
-PUBLICATIONS = 12_000
-MICRO_BATCHES = 12  # that they arrive in
+PUBLICATIONS = 6_000
+MICRO_BATCHES = 6  # that they arrive in
 SUBSCRIPTIONS = 5_000  # at first
 SHOWN = ("ana", "school-14", "vienna")  # subscribers whose notifications are shown
-_USERS = 2_500  # that subscribe, beside these
-_ADDED, _REMOVED = 500, 1_000  # of others, while the query runs
+_USERS = 2_500  # the other subscribers
+_ADDED, _REMOVED = 500, 1_000  # subscriptions of the others, while the query runs
 _START = datetime(2026, 5, 1, tzinfo=UTC)
 _SEED = 7
 
 
 @dataclass(frozen=True, slots=True)
 class AirChange:
-    """Subscriptions that change while the query runs; either some are set or some are removed.
+    """Subscriptions that change while the query runs: some are put, or some are removed.
 
     Attributes:
-        after: how many micro-batches.
-        told: what it means for those who are shown.
-        put: new ones, and those that take the place of one with the same subscriber and id.
-        removed: those that are gone.
+        after: number of the micro-batch after which they change.
+        summary: what the change means to the subscribers that the demo shows.
+        put: new subscriptions, and replacements of those with the same subscriber and id.
+        removed: subscriptions that end.
     """
 
     after: int
-    told: str
+    summary: str
     put: tuple[Subscription, ...] = ()
     removed: tuple[Subscription, ...] = ()
 
@@ -82,7 +82,7 @@ def schema() -> Schema:
 
 
 def publications() -> pa.Table:
-    """The readings of two days, in the order of time, numbered; some sensors are off or broken."""
+    """The numbered readings of two days in the order of time; some sensors are off or broken."""
     rng = np.random.default_rng(_SEED)
     count = PUBLICATIONS
     where = rng.integers(0, len(CITIES), count)
@@ -118,13 +118,13 @@ def publications() -> pa.Table:
 
 
 def subscriptions() -> list[Subscription]:
-    """What people listen to at first: three we follow, and many others."""
+    """The subscriptions at the start: those of three subscribers we follow, and many others."""
     shown = [*_ANA, *_SCHOOL, *_VIENNA]
     return [*shown, *_others(SUBSCRIPTIONS - len(shown), _SEED + 1, "s")]
 
 
 def changes() -> tuple[AirChange, ...]:
-    """What people change while the query runs, in the order of time."""
+    """The changes that subscribers make while the query runs, in the order of time."""
     gone = tuple(_others(SUBSCRIPTIONS, _SEED + 1, "s"))[:_REMOVED]
     new = tuple(_others(_ADDED, _SEED + 2, "t"))
     return (
@@ -141,10 +141,11 @@ def changes() -> tuple[AirChange, ...]:
     )
 
 
+NEAR_HOME = Subscription(
+    "near-home", "no2 > 60 AND geo_distance(lat, lon, 45.8131, 15.9772) < 2500", "ana"
+)
 _ANA = (
-    Subscription(
-        "near-home", "no2 > 60 AND geo_distance(lat, lon, 45.8131, 15.9772) < 2500", "ana"
-    ),
+    NEAR_HOME,
     Subscription("zagreb-dust", "city = 'Zagreb' AND pm10 > 55", "ana"),
 )
 _TRIP = Subscription("trip", "city = 'Budapest' AND (no2 > 60 OR pm10 > 50)", "ana")
