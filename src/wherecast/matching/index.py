@@ -35,6 +35,22 @@ class Index:
         self._engine = make_engine(kind, schema, parameters)
         self._id_type: type | None = None
 
+    @classmethod
+    def from_config(cls, path: str | Path) -> "Index":
+        """An empty index of kind `betree`, as a `.config` file of the elastic BE-Tree describes it.
+
+        The file names an `.attributes` file, which is the schema, and a `.betree` file, which has
+        the parameters of the tree.
+
+        Raises:
+            ConfigError: the file or its `.betree` file is wrong; the error names file and line.
+            SchemaError: the `.attributes` file is wrong.
+        """
+        from wherecast.matching.trees.betree.elastic_config import ElasticConfig
+
+        config = ElasticConfig.load(path)
+        return cls(config.schema, "betree", config.parameters)
+
     def __len__(self) -> int:
         return len(self._engine)
 
