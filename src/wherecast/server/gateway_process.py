@@ -27,8 +27,8 @@ from wherecast.model import Schema, WherecastError
 from wherecast.server.http.app import app_of, context_of
 from wherecast.server.http.context import Context
 from wherecast.server.http.pipeline_state import PipelineState
-from wherecast.server.http.transport.protocol import Protocol
-from wherecast.server.http.transport.sockets import OpenSocket
+from wherecast.server.http.transport.http_protocol import HttpProtocol
+from wherecast.server.http.transport.websocket_protocol import WebSocketProtocol
 from wherecast.server.log_lines import configure_logs
 from wherecast.server.settings import Settings
 from wherecast.server.settings_sources import settings_from_json
@@ -113,8 +113,8 @@ async def _serve(core: BrokerCore, settings: Settings, listening: socket.socket)
     gc.collect()
     gc.freeze()  # what is there by now stays: no publication waits while all of it is looked at
     await server.serve([listening])
-    await context.acks.finish()
-    context.threads.close()
+    await context.ack_batcher.finish()
+    context.pools.close()
 
 
 def _config(context: Context, settings: Settings) -> uvicorn.Config:
@@ -127,8 +127,8 @@ def _config(context: Context, settings: Settings) -> uvicorn.Config:
         server_header=False,
         timeout_keep_alive=_IDLE_S,
         timeout_graceful_shutdown=int(settings.server.stop.total_seconds()) or 1,
-        http=Protocol,
-        ws=OpenSocket,
+        http=HttpProtocol,
+        ws=WebSocketProtocol,
         proxy_headers=False,
         ws_max_size=push.message_bytes_max,
         ws_ping_interval=push.ping.total_seconds(),

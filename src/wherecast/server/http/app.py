@@ -6,10 +6,10 @@ from fastapi import FastAPI
 
 from wherecast.broker.broker_core import BrokerCore
 from wherecast.server.http.batching.ack_batcher import AckBatcher
-from wherecast.server.http.batching.publish_batcher import Joint
+from wherecast.server.http.batching.publish_batcher import PublishBatcher
 from wherecast.server.http.context import Context
 from wherecast.server.http.counters import Counters
-from wherecast.server.http.messages.answers import HANDLERS
+from wherecast.server.http.notification_writer import NotificationWriter
 from wherecast.server.http.pipeline_state import PipelineState
 from wherecast.server.http.routes import (
     dead_letters,
@@ -24,11 +24,12 @@ from wherecast.server.http.routes import (
     subscribers,
     subscriptions,
 )
-from wherecast.server.http.routes.front import Front
+from wherecast.server.http.routes.publish_shortcut import PublishShortcut
 from wherecast.server.http.stage_timings import Timings
+from wherecast.server.http.transport.answers import HANDLERS
 from wherecast.server.http.transport.body import Bodies
 from wherecast.server.http.transport.guard import App, Guard
-from wherecast.server.http.transport.threads import Threads
+from wherecast.server.http.transport.thread_pools import ThreadPools
 from wherecast.server.settings import Settings
 
 _DESCRIPTION = """Content-based publish/subscribe: filters are WHERE clauses.
@@ -39,14 +40,17 @@ notification object as a pull gives it; send `{"through": cursor}` or `{"cursors
 
 def context_of(core: BrokerCore, settings: Settings, pipeline: PipelineState) -> Context:
     """What the paths of a server share; made within the event loop that serves them."""
-    given, threads, timings = settings.limits, Threads(), Timings()
+    given, pools, timings = settings.limits, ThreadPools(), Timings()
     return Context(
         core=core,
         settings=settings,
-        threads=threads,
+        pools=pools,
         bodies=Bodies(given),
-        joint=Joint(core, threads, timings, given.publications_max, settings.publications),
-        acks=AckBatcher(core.courier, threads, timings),
+        publish_batcher=PublishBatcher(
+            core, pools, timings, given.publications_max, settings.publications
+        ),
+        ack_batcher=AckBatcher(core.courier, pools, timings),
+        writer=NotificationWriter(core),
         timings=timings,
         counters=Counters(),
         pipeline=pipeline,
@@ -83,4 +87,6 @@ def api_of(context: Context, version: str) -> FastAPI:
 
 def app_of(context: Context, version: str) -> App:
     """The application that a server runs."""
-    return Guard(Front(api_of(context, version), context), (context.settings.server.host,))
+    return Guard(
+        PublishShortcut(api_of(context, version), context), (context.settings.server.host,)
+    )

@@ -10,7 +10,7 @@ from prometheus_client.registry import Collector
 
 from wherecast.broker.intake.published import Published
 from wherecast.model import WherecastError
-from wherecast.server.http.messages.answers import Refused, refused_of
+from wherecast.server.http.messages.errors import Refused, error_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +81,7 @@ class Counters:
 
     def refused(self, error: Refused | WherecastError) -> None:
         """Counts a request of a publisher that was refused as a whole."""
-        code = error.code if isinstance(error, Refused) else refused_of(error)[1]["code"]
-        self._refused.labels(code).inc()
+        self._refused.labels(error_of(error)[1]["code"]).inc()
 
     def watch(self, look: Look) -> None:
         """Has figures asked for whenever someone looks."""

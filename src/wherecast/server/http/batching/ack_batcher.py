@@ -15,7 +15,7 @@ from wherecast.broker.dispatch.courier import Courier
 from wherecast.model import WherecastError
 from wherecast.server.http.batching.batcher import Batcher
 from wherecast.server.http.stage_timings import Timings
-from wherecast.server.http.transport.threads import Threads
+from wherecast.server.http.transport.thread_pools import ThreadPools
 
 _REST_S = 0.02
 _MOST = 100_000
@@ -36,15 +36,15 @@ class AckBatcher:
 
     Args:
         courier: has the queues.
-        threads: where they are stored.
+        pools: where they are stored.
         timings: told what that took.
     """
 
-    def __init__(self, courier: Courier, threads: Threads, timings: Timings) -> None:
+    def __init__(self, courier: Courier, pools: ThreadPools, timings: Timings) -> None:
         self._courier = courier
         self._timings = timings
-        self._together: Batcher[_WaitingAck, Problems] = Batcher(
-            threads, self._apply, lambda _, __: _REST_S, _MOST
+        self._batcher: Batcher[_WaitingAck, Problems] = Batcher(
+            pools, self._apply, lambda _, __: _REST_S, _MOST
         )
 
     async def apply(self, name: str, given: Sequence[Acknowledgement], hurries: bool) -> Problems:
@@ -61,11 +61,11 @@ class AckBatcher:
         Raises:
             StoreError: they could not be stored.
         """
-        return await self._together.submit(_WaitingAck(name, given), hurries) if given else []
+        return await self._batcher.submit(_WaitingAck(name, given), hurries) if given else []
 
     async def finish(self) -> None:
         """Returns when nothing waits any more."""
-        await self._together.finish()
+        await self._batcher.finish()
 
     def _apply(self, given: Sequence[_WaitingAck]) -> Sequence[Problems | Exception]:
         """Acknowledges what each gave at once; where that is refused, one by one."""

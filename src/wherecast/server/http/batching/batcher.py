@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Generic, TypeVar
 
-from wherecast.server.http.transport.threads import Threads
+from wherecast.server.http.transport.thread_pools import ThreadPools
 
 _LOOK_S = 0.01
 
@@ -34,7 +34,7 @@ class Batcher(Generic[Item, Result]):
     """Does what is handed in, all that waits at once.
 
     Args:
-        threads: one of its writers does it.
+        pools: one of its writers does it.
         do: gives for each its result, or the error to raise; what it raises itself is of all.
         rest_s: how long to wait after so many at once that took so many seconds.
         most: how many go at once.
@@ -46,14 +46,14 @@ class Batcher(Generic[Item, Result]):
 
     def __init__(
         self,
-        threads: Threads,
+        pools: ThreadPools,
         do: Callable[[Sequence[Item]], Sequence[Result | Exception]],
         rest_s: Callable[[int, float], float],
         most: int,
     ) -> None:
         self.times = 0
         self.items = 0
-        self._threads = threads
+        self._pools = pools
         self._do = do
         self._rest_s = rest_s
         self._most = most
@@ -95,7 +95,7 @@ class Batcher(Generic[Item, Result]):
 
     async def _done(self, items: Sequence[Item]) -> Sequence[Result | Exception]:
         try:
-            return await self._threads.write(self._do, items)
+            return await self._pools.write(self._do, items)
         except Exception as error:  # noqa: BLE001  # each has it
             return [error] * len(items)
 

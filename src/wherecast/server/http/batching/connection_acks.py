@@ -6,19 +6,19 @@ Concurrency: of one event loop.
 import asyncio
 from collections import deque
 from dataclasses import dataclass
-from typing import Any
 
 import orjson
 
 from wherecast.broker.dispatch.acknowledgement import Acknowledgement
 from wherecast.model import WherecastError
 from wherecast.server.http.batching.ack_batcher import AckBatcher
-from wherecast.server.http.messages.acknowledgements import acknowledgement_of
-from wherecast.server.http.messages.answers import Refused, refused_of
+from wherecast.server.http.batching.read_acknowledgement import read_acknowledgement
+from wherecast.server.http.messages.acknowledgements import ConfirmationMessage
+from wherecast.server.http.messages.errors import ErrorMessage, Refused, error_of
 
 _WAITING_MAX = 1_000  # messages; the connection is not read beyond them
 
-Told = dict[str, Any]
+Reply = ErrorMessage | ConfirmationMessage
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,21 +27,21 @@ class _WaitingConnectionAck:
 
     text: bytes | str
     wanted: Acknowledgement | None
-    problem: Told | None = None
+    problem: ErrorMessage | None = None
 
 
 class ConnectionAcks:
-    """The acknowledgements of a connection, from `put` to what is told about them by `next`.
+    """The acknowledgements of a connection, from `put` to the replies of `next`.
 
     Args:
-        joint: stores them.
+        batcher: stores the acknowledgements.
         name: of the subscriber.
         hurries: whether the client waits for them.
         confirms: whether each is confirmed.
     """
 
-    def __init__(self, joint: AckBatcher, name: str, hurries: bool, confirms: bool) -> None:
-        self._joint = joint
+    def __init__(self, batcher: AckBatcher, name: str, hurries: bool, confirms: bool) -> None:
+        self._batcher = batcher
         self._name = name
         self._hurries = hurries
         self._confirms = confirms
@@ -58,10 +58,10 @@ class ConnectionAcks:
         if len(self._waiting) >= _WAITING_MAX:
             self._has_room.clear()
 
-    async def next(self) -> list[Told]:
-        """What is to be told about the next messages, once they are on disk.
+    async def next(self) -> list[Reply]:
+        """The replies to the next messages, once these are on disk.
 
-        That is an `error`, or the message where it is to be confirmed.
+        A reply is an error, or a confirmation where the client asked for them.
         """
         await self._changed.wait()
         given = list(self._waiting)
@@ -70,24 +70,20 @@ class ConnectionAcks:
         self._has_room.set()
         wanted = [one.wanted for one in given if one.wanted is not None]
         try:
-            problems = iter(await self._joint.apply(self._name, wanted, self._hurries))
+            problems = iter(await self._batcher.apply(self._name, wanted, self._hurries))
         except WherecastError as error:
             problems = iter([error] * len(wanted))
-        told = [one.problem or self._told(one, next(problems)) for one in given]
-        return [one for one in told if one is not None]
+        replies = [one.problem or self._reply(one, next(problems)) for one in given]
+        return [one for one in replies if one is not None]
 
-    def _told(self, one: _WaitingConnectionAck, problem: WherecastError | None) -> Told | None:
+    def _reply(self, one: _WaitingConnectionAck, problem: WherecastError | None) -> Reply | None:
         if problem is not None:
-            return {"error": refused_of(problem)[1]}
+            return {"error": error_of(problem)[1]}
         return {"acknowledged": orjson.loads(one.text)} if self._confirms else None
 
 
 def _read(text: bytes | str) -> _WaitingConnectionAck:
     try:
-        return _WaitingConnectionAck(text, acknowledgement_of(text))
-    except Refused as error:
-        return _WaitingConnectionAck(
-            text, None, {"error": {"code": error.code, "message": error.message}}
-        )
-    except WherecastError as error:
-        return _WaitingConnectionAck(text, None, {"error": refused_of(error)[1]})
+        return _WaitingConnectionAck(text, read_acknowledgement(text))
+    except (Refused, WherecastError) as error:
+        return _WaitingConnectionAck(text, None, {"error": error_of(error)[1]})

@@ -19,15 +19,15 @@ from wherecast.broker.intake.json_bodies import prepare_objects, read_objects
 from wherecast.broker.intake.published import Published, published
 from wherecast.model import Limits, WherecastError
 from wherecast.server.http.batching.batcher import Batcher
-from wherecast.server.http.messages.answers import Refused
+from wherecast.server.http.messages.errors import Refused
+from wherecast.server.http.messages.openapi import ARROW, JSON
 from wherecast.server.http.routes.lookups import stream_schema
 from wherecast.server.http.stage_timings import Timings
-from wherecast.server.http.transport.body import ARROW, JSON
-from wherecast.server.http.transport.threads import Threads
+from wherecast.server.http.transport.thread_pools import ThreadPools
 from wherecast.store.records import Receipt
 
 _SMALL_BYTES = 16 << 10
-_TOGETHER_MAX = 500  # requests
+_REQUESTS_MAX = 500  # requests
 _REST_MAX_S = 0.01
 
 Outcome = Published | Exception
@@ -42,39 +42,39 @@ class _WaitingPublish:
     body: bytes
 
 
-class Joint:
+class PublishBatcher:
     """Where the requests of publishers come together.
 
     Args:
         core: takes the publications.
-        threads: where they are prepared and written.
+        pools: where they are prepared and written.
         timings: told what that took.
         rows_max: publications of one request.
         limits: of each publication.
     """
 
     def __init__(
-        self, core: BrokerCore, threads: Threads, timings: Timings, rows_max: int, limits: Limits
+        self, core: BrokerCore, pools: ThreadPools, timings: Timings, rows_max: int, limits: Limits
     ) -> None:
         self._core = core
-        self._threads = threads
+        self._pools = pools
         self._timings = timings
         self._rows_max = rows_max
         self._limits = limits
         self._alone = 0
-        self._together: Batcher[_WaitingPublish, Published] = Batcher(
-            threads, self._publish_all, _rest_s, _TOGETHER_MAX
+        self._batcher: Batcher[_WaitingPublish, Published] = Batcher(
+            pools, self._publish_all, _rest_s, _REQUESTS_MAX
         )
 
     @property
     def batches(self) -> int:
         """How often something was written."""
-        return self._alone + self._together.times
+        return self._alone + self._batcher.times
 
     @property
     def requests(self) -> int:
         """How many requests that were."""
-        return self._alone + self._together.items
+        return self._alone + self._batcher.items
 
     async def publish(self, stream: str, kind: str, body: bytes) -> Published:
         """What became of the publications of a request, once they are on disk.
@@ -88,8 +88,8 @@ class Joint:
             raise Refused(400, "malformed", "the body is empty; it needs a publication")
         if kind == ARROW or len(body) > _SMALL_BYTES:
             self._alone += 1
-            return await self._threads.write(self._publish_alone, stream, kind, body)
-        return await self._together.submit(_WaitingPublish(stream, kind, body))
+            return await self._pools.write(self._publish_alone, stream, kind, body)
+        return await self._batcher.submit(_WaitingPublish(stream, kind, body))
 
     def _publish_all(self, given: Sequence[_WaitingPublish]) -> list[Outcome]:
         """What became of each request, in order."""

@@ -1,17 +1,27 @@
-"""`/healthz`: the process answers. `/readyz`: publications are stored and matched."""
+"""`/`: links. `/healthz`: the process answers. `/readyz`: publications are stored and matched."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from fastapi import APIRouter
 from fastapi.responses import Response
 
 from wherecast.model import WherecastError
 from wherecast.server.http.context import Context
-from wherecast.server.http.messages import messages
-from wherecast.server.http.messages.answers import answer
+from wherecast.server.http.messages.openapi import answers
+from wherecast.server.http.messages.operation import HealthMessage, LinksMessage, ReadinessMessage
+from wherecast.server.http.transport.answers import answer
 from wherecast.store.clock import now_us
 from wherecast.store.contracts import Store
+
+_LINKS: LinksMessage = {
+    "docs": "/docs",
+    "openapi": "/openapi.json",
+    "health": "/healthz",
+    "readiness": "/readyz",
+    "metrics": "/metrics",
+    "streams": "/v1/streams",
+    "subscribers": "/v1/subscribers",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,20 +53,24 @@ def router(context: Context) -> APIRouter:
     """The paths that those who run the server look at."""
     routes = APIRouter(tags=["operation"])
 
-    @routes.get("/healthz", response_model=messages.Health)
+    @routes.get("/", **answers(200, LinksMessage))
+    async def links() -> Response:
+        """Where to go from here."""
+        return answer(_LINKS)
+
+    @routes.get("/healthz", **answers(200, HealthMessage))
     async def healthz() -> Response:
         """The process answers."""
-        return answer({"status": "ok"})
+        healthy: HealthMessage = {"status": "ok"}
+        return answer(healthy)
 
-    @routes.get(
-        "/readyz", response_model=messages.Readiness, responses={503: {"model": messages.Readiness}}
-    )
+    @routes.get("/readyz", **answers(200, ReadinessMessage, others={503: ReadinessMessage}))
     async def readyz() -> Response:
         """Publications are stored, matched and delivered; and how far matching is behind."""
-        document = await context.threads.read(_readiness)
+        document = await context.pools.read(readiness)
         return answer(document, 200 if document["ready"] else 503)
 
-    def _readiness() -> dict[str, Any]:
+    def readiness() -> ReadinessMessage:
         pipeline = context.pipeline
         problem, lag = pipeline.problem, Lag(0, 0.0)
         is_ready = pipeline.is_running and not context.stopping.is_set()

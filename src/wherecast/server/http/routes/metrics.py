@@ -26,7 +26,7 @@ def router(context: Context) -> APIRouter:
     @routes.get("/metrics", response_class=Response)
     async def metrics() -> Response:
         """What was done so far, for Prometheus."""
-        content = await context.threads.read(generate_latest, context.counters.registry)
+        content = await context.pools.read(generate_latest, context.counters.registry)
         return Response(content, media_type=CONTENT_TYPE_PLAIN_0_0_4)
 
     return routes
@@ -42,7 +42,7 @@ def _figures(context: Context) -> Iterator[Figure]:
 
 
 def _of_matching(context: Context) -> Iterator[Figure]:
-    store, joint = context.core.store, context.joint
+    store, joint = context.core.store, context.publish_batcher
     lag, counts = lag_of(store), store.registry.counts()
     done = context.core.figures or context.pipeline.figures
     matched = store.batches.progress().sequence
@@ -81,5 +81,5 @@ def _of_connections(context: Context) -> Iterator[Figure]:
     yield Figure("gauge", "push_waiting", "Take no more for now.", connections.waiting)
     held = connections.held_most_bytes
     yield Figure("gauge", "push_held_bytes_most", "The most that one ever held to be sent.", held)
-    for kind, waiting in context.threads.waiting().items():
+    for kind, waiting in context.pools.waiting().items():
         yield Figure("gauge", f"threads_{kind}_waiting", "Calls that wait for a thread.", waiting)

@@ -3,94 +3,99 @@
 import asyncio
 from collections.abc import Coroutine
 from contextlib import suppress
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from wherecast.broker.dispatch.acknowledgement import Acknowledgement
 from wherecast.broker.loop_event import LoopEvent
+from wherecast.server.http.batching.read_acknowledgement import read_acknowledgement
 from wherecast.server.http.context import Context
-from wherecast.server.http.messages import examples, messages
-from wherecast.server.http.messages.acknowledgements import acknowledgement_of
-from wherecast.server.http.messages.answers import Refused
-from wherecast.server.http.messages.notification_json import joined, objects_within
+from wherecast.server.http.messages.acknowledgements import AcknowledgementRequest
+from wherecast.server.http.messages.errors import Refused
+from wherecast.server.http.messages.notifications import NotificationsMessage, notifications_json
+from wherecast.server.http.messages.openapi import JSON, answers, body, request
 from wherecast.server.http.routes.lookups import open_queue
-from wherecast.server.http.transport.body import JSON, content_type
+from wherecast.server.http.routes.parameters import Most, SubscriberName, Wait
+from wherecast.server.http.transport.body import content_type
 
 _ANSWER_BYTES_MAX = 4 << 20  # with fewer than were asked for, the next pull gives the others
-Most = Annotated[int, Query(alias="max", description="How many at most.", ge=1)]
-Wait = Annotated[
-    float,
-    Query(description="How long to wait for the first one, in seconds.", ge=0, allow_inf_nan=False),
-]
+_CURSOR = "0000000000000011"
 
 
 def router(context: Context) -> APIRouter:
     """The paths of notifications."""
     routes = APIRouter(tags=["notifications"])
-    core, threads, limits = context.core, context.threads, context.settings.limits
+    core, pools, limits = context.core, context.pools, context.settings.limits
 
     @routes.get(
-        "/v1/subscribers/{name}/notifications",
-        response_model=messages.Notifications,
-        responses=messages.answers(404, 422, 503),
+        "/v1/subscribers/{name}/notifications", **answers(200, NotificationsMessage, 404, 422, 503)
     )
-    async def pull(name: str, request: Request, most: Most = 100, wait: Wait = 0.0) -> Response:
+    async def pull(
+        name: SubscriberName, request: Request, most: Most = 100, wait: Wait = 0.0
+    ) -> Response:
         """The oldest notifications that are not acknowledged.
 
         Those that were pulled before come again, marked `redelivered`, until they are acknowledged.
         """
         check_range("max", most, limits.notifications_max, "notifications_max")
         check_range("wait", wait, limits.wait_max.total_seconds(), "wait_max")
-        await threads.read(open_queue, core, name)
-        objects = await _pulled(name, most, wait, request)
-        context.counters.pulled.inc(len(objects))
-        return Response(joined(objects), media_type=JSON)
+        await pools.read(open_queue, core, name)
+        each = await pulled(name, most, wait, request)
+        context.counters.pulled.inc(len(each))
+        return Response(notifications_json(each), media_type=JSON)
 
     @routes.post(
         "/v1/subscribers/{name}/ack",
-        status_code=204,
-        responses=messages.answers(400, 404, 408, 409, 413, 415, 422, 503),
-        openapi_extra=examples.body(examples.ACKNOWLEDGE),
+        **answers(204, None, 400, 404, 408, 409, 413, 415, 422, 503),
+        **request(
+            {
+                JSON: body(
+                    AcknowledgementRequest,
+                    through={"through": _CURSOR},
+                    some={"cursors": [_CURSOR]},
+                )
+            }
+        ),
     )
-    async def acknowledge(name: str, request: Request) -> Response:
+    async def acknowledge(name: SubscriberName, request: Request) -> Response:
         """Acknowledge everything up to a cursor, or just some."""
         content_type(request, (JSON,))
-        async with context.bodies.read(request) as body:
-            wanted = await threads.read(_wanted, name, body)
-        for problem in await context.acks.apply(name, [wanted], hurries=True):
+        async with context.bodies.read(request) as content:
+            wanted = await pools.read(wanted_of, name, content)
+        for problem in await context.ack_batcher.apply(name, [wanted], hurries=True):
             if problem is not None:
                 raise problem
         return Response(status_code=204)
 
-    def _wanted(name: str, body: bytes) -> Acknowledgement:
-        wanted = acknowledgement_of(body)
+    def wanted_of(name: str, content: bytes) -> Acknowledgement:
+        wanted = read_acknowledgement(content)
         open_queue(core, name)
         return wanted
 
-    async def _pulled(name: str, most: int, wait: float, request: Request) -> list[bytes]:
+    async def pulled(name: str, most: int, wait: float, request: Request) -> list[bytes]:
         loop = asyncio.get_running_loop()
         end = loop.time() + wait
         while True:
             woken = LoopEvent()
             with core.courier.listening(name, woken.set):  # anew: it may be another of this name
-                objects = await threads.read(_taken, name, most)
+                each = await pools.read(taken, name, most)
                 left = end - loop.time()
-                if objects or left <= 0 or context.stopping.is_set():
-                    return objects
+                if each or left <= 0 or context.stopping.is_set():
+                    return each
                 if await first_of(woken.wait(left), gone(request), context.stopping.wait()) == 1:
                     return []
-            await threads.read(open_queue, core, name)
+            await pools.read(open_queue, core, name)
 
-    def _taken(name: str, most: int) -> list[bytes]:
+    def taken(name: str, most: int) -> list[bytes]:
         while True:
             core.check()
             handed = core.courier.take(name, most, 0.0)
             with context.timings.timed("send"):
-                objects = objects_within(core, name, handed, _ANSWER_BYTES_MAX).each
-            if objects or not handed:  # else all were lost, and others may follow
-                return objects
+                each = context.writer.within(name, handed, _ANSWER_BYTES_MAX).each
+            if each or not handed:  # else all were lost, and others may follow
+                return each
 
     return routes
 

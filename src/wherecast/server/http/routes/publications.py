@@ -1,20 +1,35 @@
 """`POST /v1/streams/{stream}/publications`: accepted means on disk."""
 
-from typing import Any
-
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from wherecast.broker.intake.published import Published
-from wherecast.columns import Rejection
 from wherecast.model import WherecastError
 from wherecast.server.http.context import Context
-from wherecast.server.http.messages import examples, messages
-from wherecast.server.http.messages.answers import Refused, answer, pointer_to
-from wherecast.server.http.transport.body import ARROW, JSON, NDJSON, content_type
+from wherecast.server.http.messages.declaration import example_of
+from wherecast.server.http.messages.errors import Refused
+from wherecast.server.http.messages.openapi import ARROW, JSON, NDJSON, answers, lines, request
+from wherecast.server.http.messages.publications import (
+    PUBLISH_SCHEMA,
+    PublicationRequest,
+    PublishedMessage,
+    error_of_row,
+)
+from wherecast.server.http.routes.parameters import StreamName
+from wherecast.server.http.transport.answers import answer
+from wherecast.server.http.transport.body import content_type
 
 _TYPES = (JSON, NDJSON, ARROW)
 _ERRORS_MAX = 10_000  # in one answer: one for each publication that a body may have
+_ONE = example_of(PublicationRequest)
+_BODIES = {
+    JSON: {
+        "schema": PUBLISH_SCHEMA,
+        "examples": {"one": {"value": _ONE}, "several": {"value": [_ONE]}},
+    },
+    NDJSON: lines('{"attributes": {"no2": 45.0}}', '{"attributes": {"no2": 12.5}}'),
+    ARROW: {"schema": {"type": "string", "format": "binary"}},
+}
 
 
 def router(context: Context) -> APIRouter:
@@ -23,14 +38,15 @@ def router(context: Context) -> APIRouter:
 
     @routes.post(
         "/v1/streams/{stream}/publications",
-        status_code=202,
-        response_model=messages.Published,
-        responses=messages.answers(
-            200, 400, 404, 408, 409, 413, 415, 422, 503, same=messages.Published
+        **answers(
+            202,
+            PublishedMessage,
+            *(400, 404, 408, 409, 413, 415, 422, 503),
+            others=dict.fromkeys((200, 409, 422), PublishedMessage),
         ),
-        openapi_extra=examples.body(examples.PUBLISH),
+        **request(_BODIES),
     )
-    async def publish_all(stream: str, request: Request) -> Response:
+    async def publish_all(stream: StreamName, request: Request) -> Response:
         """Publish one object, an array, an object per line, or an Arrow stream.
 
         The answer comes when all that is accepted is on disk. Each that is refused has its errors.
@@ -44,37 +60,40 @@ async def publish(context: Context, stream: str, request: Request) -> Response:
     """The answer to a request to publish, once all that is accepted is on disk.
 
     Raises:
-        Refused: the request as a whole.
-        WherecastError: its body as a whole, or it could not be stored.
+        Refused: the request as a whole is refused.
+        WherecastError: its body as a whole is refused, or could not be stored.
     """
     try:
         kind = content_type(request, _TYPES)
         async with context.bodies.read(request) as body:
-            done = await context.joint.publish(stream, kind, body)
+            done = await context.publish_batcher.publish(stream, kind, body)
     except (Refused, WherecastError) as error:
         context.counters.refused(error)
         raise
     context.counters.published(done)
     if done.accepted:
-        context.appended.tell()
+        context.appended.send()
     return answered(done)
 
 
 def answered(done: Published) -> Response:
     """The answer to a publisher."""
     rejected = done.rejected
-    document: dict[str, Any] = {
+    document: PublishedMessage = {
         "accepted": done.accepted,
         "rejected": rejected,
         "duplicates": done.duplicates,
         "first": done.first,
         "last": done.last,
-        "errors": [_error(bad) for bad in done.rejections[:_ERRORS_MAX]],
+        "errors": [error_of_row(bad) for bad in done.rejections[:_ERRORS_MAX]],
         "errors_left_out": max(0, len(done.rejections) - _ERRORS_MAX),
     }
     status = _status(done, rejected)
     if status >= 400:
-        document["error"] = {k: v for k, v in document["errors"][0].items() if k != "index"}
+        first = document["errors"][0]
+        document["error"] = {"code": first["code"], "message": first["message"]}
+        if "pointer" in first:
+            document["error"]["pointer"] = first["pointer"]
     return answer(document, status)
 
 
@@ -86,12 +105,3 @@ def _status(done: Published, rejected: int) -> int:
     first = done.rejections[0]
     is_conflict = rejected == 1 and (first.code, first.key) == ("conflict", "id")
     return 409 if is_conflict else 422
-
-
-def _error(bad: Rejection) -> dict[str, Any]:
-    found: dict[str, Any] = {"index": bad.row, "code": bad.code, "message": bad.message}
-    if bad.attribute is not None:
-        found["pointer"] = pointer_to("attributes", bad.attribute)
-    elif bad.key is not None:
-        found["pointer"] = pointer_to(bad.key)
-    return found

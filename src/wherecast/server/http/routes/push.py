@@ -10,7 +10,6 @@ from collections.abc import Coroutine
 from contextlib import suppress
 from typing import Any
 
-import orjson
 from fastapi import APIRouter, WebSocket
 from fastapi.responses import Response
 from starlette.websockets import WebSocketDisconnect, WebSocketState
@@ -20,16 +19,14 @@ from wherecast.delivery import Notification
 from wherecast.model import WherecastError
 from wherecast.server.http.batching.connection_acks import ConnectionAcks
 from wherecast.server.http.context import Context
-from wherecast.server.http.messages.answers import Refused, answer, refused_of
-from wherecast.server.http.messages.notification_json import (
-    Objects,
-    joined,
-    objects_at_hand,
-    objects_within,
-)
-from wherecast.server.http.messages.push_options import PushOptions, options_of
+from wherecast.server.http.messages.declaration import write
+from wherecast.server.http.messages.errors import Refused
+from wherecast.server.http.messages.notifications import notifications_json
+from wherecast.server.http.messages.push import PushOptions, options_of
+from wherecast.server.http.notification_writer import WrittenNotifications
 from wherecast.server.http.routes.lookups import open_queue
-from wherecast.server.http.transport.sockets import transport_of
+from wherecast.server.http.transport.answers import refusal
+from wherecast.server.http.transport.websocket_protocol import send_utf8, transport_of
 
 REPLACED, STALLED, UNREGISTERED = 4000, 4001, 4002
 _GOING_AWAY, _FAILED = 1001, 1011
@@ -46,7 +43,7 @@ _REASONS = {
 
 
 def router(context: Context) -> APIRouter:
-    """The path of push connections."""
+    """The path of push connections; a connection to any other path is refused."""
     routes = APIRouter()
     most = context.settings.push.connections_max
 
@@ -58,18 +55,19 @@ def router(context: Context) -> APIRouter:
             if len(context.connections) >= most:
                 text = f"{most} connections are open, the limit push.connections_max"
                 raise Refused(503, "too_many", text)
-            await context.threads.read(open_queue, context.core, name)
-        except Refused as error:
-            found = {"code": error.code, "message": error.message}
-            await _deny(websocket, answer({"error": found}, error.status))
-            return
-        except WherecastError as error:
-            status, found = refused_of(error)
-            await _deny(websocket, answer({"error": found}, status))
+            await context.pools.read(open_queue, context.core, name)
+        except (Refused, WherecastError) as error:
+            await _deny(websocket, refusal(error))
             return
         await websocket.accept()
         with context.connections.opened(name) as number:
             await _Push(context, websocket, name, number, options).run()
+
+    @routes.websocket("/{path:path}")
+    async def unknown_path(websocket: WebSocket, path: str) -> None:
+        """Refuse a connection to a path that is none."""
+        text = "connections are opened at /v1/subscribers/{name}/push"
+        await _deny(websocket, refusal(Refused(404, "not_found", text)))
 
     return routes
 
@@ -94,12 +92,12 @@ class _Push:
         self._handed: list[Notification] = []
         self._transport = transport_of(websocket.scope)
         hurries = options.confirm or options.window < _WIDE
-        self._acks = ConnectionAcks(context.acks, name, hurries, options.confirm)
+        self._acks = ConnectionAcks(context.ack_batcher, name, hurries, options.confirm)
         self._stall_s = context.settings.push.stall.total_seconds()
 
     async def run(self) -> None:
         """Sends and receives until either ends."""
-        courier, read = self._core.courier, self._context.threads.read
+        courier, read = self._core.courier, self._context.pools.read
         try:
             await read(courier.connect, self._name, self._number, self._options.window)
             code = await _first(
@@ -135,34 +133,34 @@ class _Push:
         if not self._handed:
             return []
         with self._context.timings.timed("send"):
-            found = objects_at_hand(self._core, self._handed, _SENT_AT_ONCE_BYTES)
+            found = self._context.writer.at_hand(self._handed, _SENT_AT_ONCE_BYTES)
         if found is None:
-            found = await self._context.threads.read(self._read)
+            found = await self._context.pools.read(self._read)
         del self._handed[: found.used]
         self._context.counters.pushed.inc(len(found.each))
         return found.each
 
-    def _read(self) -> Objects:
+    def _read(self) -> WrittenNotifications:
         with self._context.timings.timed("send"):
-            return objects_within(self._core, self._name, self._handed, _SENT_AT_ONCE_BYTES)
+            return self._context.writer.within(self._name, self._handed, _SENT_AT_ONCE_BYTES)
 
-    def _messages(self, each: list[bytes]) -> list[str]:
+    def _messages(self, each: list[bytes]) -> list[bytes]:
         step = self._options.batch
         if step is None:
-            return [one.decode() for one in each]
+            return each
         parts = (each[start : start + step] for start in range(0, len(each), step))
-        return [joined(part).decode() for part in parts]
+        return [notifications_json(part) for part in parts]
 
-    async def _sent(self, message: str) -> bool:
+    async def _sent(self, message: bytes) -> bool:
         """Whether a message went out in time."""
         if self._transport is not None and self._transport.get_write_buffer_size() < _LITTLE_BYTES:
-            await self._websocket.send_text(message)  # it does not wait
+            await send_utf8(self._websocket, message)  # it does not wait
             self._context.connections.holds(self._transport.get_write_buffer_size())
             return True
         try:
             with self._context.connections.sending(self._transport):
                 async with asyncio.timeout(self._stall_s):
-                    await self._websocket.send_text(message)
+                    await send_utf8(self._websocket, message)
         except TimeoutError:
             return False
         return True
@@ -172,7 +170,7 @@ class _Push:
         if self._context.stopping.is_set():
             return _GOING_AWAY
         known = self._core.store.registry.has_subscriber
-        if not await self._context.threads.read(known, self._name):
+        if not await self._context.pools.read(known, self._name):
             return UNREGISTERED
         self._context.connections.replaced += 1
         return REPLACED
@@ -187,10 +185,10 @@ class _Push:
             await self._acks.put(message.get("bytes", b"") if text is None else text)
 
     async def _acknowledge(self) -> int:
-        """Writes acknowledgements, and tells what the client is to know."""
+        """Stores acknowledgements, and sends the replies to them."""
         while True:
-            for told in await self._acks.next():
-                if not await self._sent(orjson.dumps(told).decode()):
+            for reply in await self._acks.next():
+                if not await self._sent(write(reply)):
                     return STALLED
 
     async def _stopping(self) -> int:

@@ -6,13 +6,20 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from wherecast.model import ConfigError, Schema, SchemaError
-from wherecast.model.values import describe
 from wherecast.server.http.context import Context
-from wherecast.server.http.messages import examples, messages
-from wherecast.server.http.messages.answers import Refused, answer
-from wherecast.server.http.messages.documents import object_of
+from wherecast.server.http.messages.errors import Refused
+from wherecast.server.http.messages.openapi import JSON, answers, body, request
+from wherecast.server.http.messages.reading import read_request
+from wherecast.server.http.messages.streams import (
+    SchemaMessage,
+    StreamMessage,
+    StreamRequest,
+    StreamsMessage,
+)
 from wherecast.server.http.routes.lookups import name_of, stream_schema
-from wherecast.server.http.transport.body import JSON, content_type
+from wherecast.server.http.routes.parameters import StreamName
+from wherecast.server.http.transport.answers import answer
+from wherecast.server.http.transport.body import content_type
 from wherecast.store.clock import now_us
 from wherecast.store.position import Position
 
@@ -20,63 +27,60 @@ from wherecast.store.position import Position
 def router(context: Context) -> APIRouter:
     """The paths of streams."""
     routes = APIRouter(tags=["streams"])
-    core, threads = context.core, context.threads
+    core, pools = context.core, context.pools
 
-    @routes.get("/v1/streams", response_model=messages.Streams, responses=messages.answers(503))
+    @routes.get("/v1/streams", **answers(200, StreamsMessage, 503))
     async def list_streams() -> Response:
         """The streams, each with its schema."""
-        return answer(await threads.read(_listed))
+        return answer(await pools.read(listed))
 
-    @routes.get(
-        "/v1/streams/{stream}",
-        response_model=messages.Stream,
-        responses=messages.answers(404, 422, 503),
-    )
-    async def show_stream(stream: str) -> Response:
+    @routes.get("/v1/streams/{stream}", **answers(200, StreamMessage, 404, 422, 503))
+    async def show_stream(stream: StreamName) -> Response:
         """The schema of a stream, where it is, and how far matching has come."""
-        return answer(await threads.read(_shown, stream))
+        return answer(await pools.read(shown, stream))
 
     @routes.put(
         "/v1/streams/{stream}",
-        status_code=201,
-        response_model=messages.Stream,
-        responses=messages.answers(
-            200, 400, 404, 408, 409, 413, 415, 422, 503, same=messages.Stream
+        **answers(
+            201,
+            StreamMessage,
+            *(400, 404, 408, 409, 413, 415, 422, 503),
+            others={200: StreamMessage},
         ),
-        openapi_extra=examples.body(examples.STREAM),
+        **request({JSON: body(StreamRequest)}),
     )
-    async def define_stream(stream: str, request: Request) -> Response:
+    async def define_stream(stream: StreamName, request: Request) -> Response:
         """Make a stream. One that is there with the same schema stays as it is."""
         content_type(request, (JSON,))
-        async with context.bodies.read(request) as body:
-            is_new = await threads.write(_defined, name_of("stream", stream), body)
-        shown = await threads.read(_shown, stream)
-        return answer(shown, 201 if is_new else 200)
+        async with context.bodies.read(request) as content:
+            is_new = await pools.write(define, name_of("stream", stream), content)
+        return answer(await pools.read(shown, stream), 201 if is_new else 200)
 
-    def _listed() -> dict[str, Any]:
+    def listed() -> StreamsMessage:
         streams = core.store.registry.streams()
-        return {"streams": [{"name": name, "schema": _written(s)} for name, s in streams.items()]}
-
-    def _shown(stream: str) -> dict[str, Any]:
-        schema = stream_schema(core, stream)
-        store = core.store
         return {
-            "name": stream,
-            "schema": _written(schema),
-            "positions": {
-                "starts": _offsets(store.log.starts()),
-                "ends": _offsets(store.log.ends()),
-                "matched": _offsets(store.batches.progress().position),
-            },
-            "counts": store.registry.counts(),
+            "streams": [
+                {"name": name, "schema": _message(schema)} for name, schema in streams.items()
+            ]
         }
 
-    def _defined(stream: str, body: bytes) -> bool:
-        given = object_of(body, ("schema",), ("schema",))["schema"]
-        if not isinstance(given, dict):
-            text = f"schema is an object, not {describe(given)}"
-            raise Refused(422, "wrong_type", text, "/schema")
-        schema = _schema(given)
+    def shown(stream: str) -> StreamMessage:
+        schema = stream_schema(core, stream)
+        store = core.store
+        counts: Any = store.registry.counts()
+        return {
+            "name": stream,
+            "schema": _message(schema),
+            "positions": {
+                "starts": offsets_of(store.log.starts()),
+                "ends": offsets_of(store.log.ends()),
+                "matched": offsets_of(store.batches.progress().position),
+            },
+            "counts": counts,
+        }
+
+    def define(stream: str, content: bytes) -> bool:
+        schema = _schema(read_request(StreamRequest, content)["schema"])
         is_new = stream not in core.store.registry.streams()
         try:
             core.registrar.define(stream, schema, now_us())
@@ -85,6 +89,11 @@ def router(context: Context) -> APIRouter:
         return is_new
 
     return routes
+
+
+def offsets_of(position: Position) -> dict[str, int]:
+    """A position as messages have it."""
+    return {"0": 0} | position.to_dict()
 
 
 def _schema(given: dict[str, Any]) -> Schema:
@@ -100,9 +109,5 @@ def _schema(given: dict[str, Any]) -> Schema:
         raise Refused(422, error.problems[0].code, str(error), "/schema") from None
 
 
-def _written(schema: Schema) -> dict[str, Any]:
+def _message(schema: Schema) -> SchemaMessage:
     return {"open": schema.open, "attributes": schema.to_dict()}
-
-
-def _offsets(position: Position) -> dict[str, int]:
-    return {"0": 0} | position.to_dict()

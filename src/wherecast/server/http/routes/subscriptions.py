@@ -12,17 +12,25 @@ from wherecast.language import Filter
 from wherecast.model import Subscription
 from wherecast.model.times import format_time, time_micros
 from wherecast.server.http.context import Context
-from wherecast.server.http.messages import examples, messages
-from wherecast.server.http.messages.answers import Refused, answer
-from wherecast.server.http.messages.documents import checked_object, object_of, string_of
+from wherecast.server.http.messages.errors import Refused
+from wherecast.server.http.messages.openapi import JSON, NDJSON, answers, body, lines, request
+from wherecast.server.http.messages.reading import check_request, read_request
+from wherecast.server.http.messages.subscriptions import (
+    SubscriptionLine,
+    SubscriptionMessage,
+    SubscriptionRequest,
+    SubscriptionsMessage,
+    VerdictsMessage,
+)
 from wherecast.server.http.routes.lookups import name_of, open_queue, stream_schema
-from wherecast.server.http.routes.subscribers import After, Limit
-from wherecast.server.http.transport.body import JSON, NDJSON, content_type
+from wherecast.server.http.routes.parameters import After, Limit, SubscriberName, SubscriptionId
+from wherecast.server.http.routes.streams import offsets_of
+from wherecast.server.http.transport.answers import answer
+from wherecast.server.http.transport.body import content_type
 from wherecast.store.clock import now_us
 
-_KEYS = ("filter", "stream", "valid_for")
-_BULK_KEYS = ("id", *_KEYS)
 _PATH = "/v1/subscribers/{name}/subscriptions"
+_LINES = ('{"id": "s1", "filter": "no2 > 40"}', '{"id": "s2", "filter": "no2 > 80"}')
 
 
 def router(context: Context) -> APIRouter:
@@ -35,48 +43,46 @@ def router(context: Context) -> APIRouter:
 
 def _add_many(routes: APIRouter, context: Context) -> None:
     """The paths of all subscriptions of a subscriber."""
-    core, threads = context.core, context.threads
+    core, pools = context.core, context.pools
 
-    @routes.get(
-        _PATH, response_model=messages.Subscriptions, responses=messages.answers(404, 422, 503)
-    )
-    async def list_subscriptions(name: str, after: After = "", limit: Limit = 1000) -> Response:
+    @routes.get(_PATH, **answers(200, SubscriptionsMessage, 404, 422, 503))
+    async def list_subscriptions(
+        name: SubscriberName, after: After = "", limit: Limit = 1000
+    ) -> Response:
         """The subscriptions of a subscriber in the order of their ids, a page at a time."""
-
-        def page() -> list[Subscription]:
-            open_queue(core, name)
-            return core.store.registry.subscriptions(name, after, limit)
-
-        found = await threads.read(page)
-        last = found[-1].id if len(found) == limit else None
-        return answer({"subscriptions": [_written(one) for one in found], "after": last})
+        return answer(await pools.read(page, name, after, limit))
 
     @routes.put(
         _PATH,
-        response_model=messages.Verdicts,
-        responses=messages.answers(400, 404, 408, 413, 415, 422, 503),
-        openapi_extra=examples.body(examples.SUBSCRIBE_ALL),
+        **answers(200, VerdictsMessage, 400, 404, 408, 413, 415, 422, 503),
+        **request({NDJSON: lines(*_LINES)}),
     )
     async def subscribe_all(
-        name: str,
+        name: SubscriberName,
         request: Request,
         replace: Annotated[bool, Query(description="Make it the whole set.")] = False,
     ) -> Response:
         """Add or replace many subscriptions, an object per line; each gets its verdict."""
         content_type(request, (NDJSON,))
-        async with context.bodies.read(request) as body:
-            return answer(await threads.write(_put_all, name, body, replace))
+        async with context.bodies.read(request) as content:
+            return answer(await pools.write(put_lines, name, content, replace))
 
-    def _put_all(name: str, body: bytes, replace: bool) -> dict[str, Any]:
+    def page(name: str, after: str, limit: int) -> SubscriptionsMessage:
         open_queue(core, name)
-        if not body.strip():
+        found = core.store.registry.subscriptions(name, after, limit)
+        last = found[-1].id if len(found) == limit else None
+        return {"subscriptions": [_message(one) for one in found], "after": last}
+
+    def put_lines(name: str, content: bytes, replace: bool) -> dict[str, Any]:
+        open_queue(core, name)
+        if not content.strip():
             text = "the body is empty; it needs a subscription per line"
             raise Refused(400, "malformed", text)
         wanted = Wanted()
-        for given in read_ndjson(body):
+        for given in read_ndjson(content):
             try:
-                one = checked_object(given, _BULK_KEYS, ("id", "filter"))
-                wanted.add(_subscription(name, string_of(one, "id"), one))
+                line = check_request(SubscriptionLine, given)
+                wanted.add(_subscription(name, line["id"], line))
             except Refused as error:
                 wanted.refuse({"code": error.code, "message": error.message}, given)
         is_strict = context.settings.limits.strict_filters
@@ -85,72 +91,69 @@ def _add_many(routes: APIRouter, context: Context) -> None:
 
 def _add_one(routes: APIRouter, context: Context) -> None:
     """The paths of one subscription."""
-    core, threads = context.core, context.threads
+    core, pools = context.core, context.pools
+    path = _PATH + "/{id:path}"
 
     @routes.put(
-        _PATH + "/{id:path}",
-        status_code=201,
-        response_model=messages.Subscription,
-        responses=messages.answers(
-            200, 400, 404, 408, 413, 415, 422, 503, same=messages.Subscription
+        path,
+        **answers(
+            201,
+            SubscriptionMessage,
+            *(400, 404, 408, 413, 415, 422, 503),
+            others={200: SubscriptionMessage},
         ),
-        openapi_extra=examples.body(examples.SUBSCRIBE),
+        **request({JSON: body(SubscriptionRequest)}),
     )
-    async def subscribe(name: str, id: str, request: Request) -> Response:
+    async def subscribe(name: SubscriberName, id: SubscriptionId, request: Request) -> Response:
         """Add a subscription, or replace the one of this id.
 
         It acts on everything that is published after the answer.
         """
         content_type(request, (JSON,))
-        async with context.bodies.read(request) as body:
-            document = await threads.write(_put, name, name_of("subscription id", id), body)
-        return answer(document, 201 if document["verdict"] == "created" else 200)
+        async with context.bodies.read(request) as content:
+            done = await pools.write(put, name, name_of("subscription id", id), content)
+        return answer(done, 201 if done["verdict"] == "created" else 200)
 
-    @routes.get(
-        _PATH + "/{id:path}",
-        response_model=messages.Subscription,
-        responses=messages.answers(404, 422, 503),
-    )
-    async def show_subscription(name: str, id: str) -> Response:
+    @routes.get(path, **answers(200, SubscriptionMessage, 404, 422, 503))
+    async def show_subscription(name: SubscriberName, id: SubscriptionId) -> Response:
         """A subscription."""
+        return answer(await pools.read(shown, name, id))
 
-        def shown() -> dict[str, Any]:
-            open_queue(core, name)
-            found = core.store.registry.subscription(name, id)
-            if found is None:
-                raise _unknown(name, id)
-            return _written(found)
-
-        return answer(await threads.read(shown))
-
-    @routes.delete(_PATH + "/{id:path}", status_code=204, responses=messages.answers(404, 422, 503))
-    async def unsubscribe(name: str, id: str) -> Response:
+    @routes.delete(path, **answers(204, None, 404, 422, 503))
+    async def unsubscribe(name: SubscriberName, id: SubscriptionId) -> Response:
         """End a subscription; what it queued stays."""
-
-        def ended() -> None:
-            open_queue(core, name)
-            if not core.registrar.unsubscribe(name, id, now_us()):
-                raise _unknown(name, id)
-
-        await threads.write(ended)
+        await pools.write(end, name, id)
         return Response(status_code=204)
 
-    def _put(name: str, id: str, body: bytes) -> dict[str, Any]:
-        given = object_of(body, _KEYS, ("filter",))
-        wanted = _subscription(name, id, given)
+    def put(name: str, id: str, content: bytes) -> SubscriptionMessage:
+        wanted = _subscription(name, id, read_request(SubscriptionRequest, content))
         open_queue(core, name)
         schema = stream_schema(core, wanted.stream)
         if context.settings.limits.strict_filters:
             _refuse_warnings(Filter(wanted.filter, schema))
-        return _put_answer(wanted, core.registrar.subscribe(wanted, now_us()))
+        return _put_message(wanted, core.registrar.subscribe(wanted, now_us()))
+
+    def shown(name: str, id: str) -> SubscriptionMessage:
+        open_queue(core, name)
+        found = core.store.registry.subscription(name, id)
+        if found is None:
+            raise _unknown(name, id)
+        return _message(found)
+
+    def end(name: str, id: str) -> None:
+        open_queue(core, name)
+        if not core.registrar.unsubscribe(name, id, now_us()):
+            raise _unknown(name, id)
 
 
-def _subscription(name: str, id: str, given: dict[str, Any]) -> Subscription:
-    if given.get("valid_for") is not None:
+def _subscription(
+    name: str, id: str, given: SubscriptionRequest | SubscriptionLine
+) -> Subscription:
+    if "valid_for" in given:
         text = "valid_for is not supported yet; leave it out"
         raise Refused(422, "not_supported", text, "/valid_for")
-    stream = string_of(given, "stream", DEFAULT_STREAM)
-    return Subscription(name_of("subscription id", id), string_of(given, "filter"), name, stream)
+    stream = given.get("stream", DEFAULT_STREAM)
+    return Subscription(name_of("subscription id", id), given["filter"], name, stream)
 
 
 def _refuse_warnings(read: Filter) -> None:
@@ -162,18 +165,17 @@ def _unknown(name: str, id: str) -> Refused:
     return Refused(404, "unknown_subscription", f"subscriber {name} has no subscription {id}")
 
 
-def _put_answer(wanted: Subscription, done: Subscribed) -> dict[str, Any]:
-    document = _written(wanted) | {
-        "verdict": done.verdict,
-        "warnings": list(done.filter.warnings),
-    }
+def _put_message(wanted: Subscription, done: Subscribed) -> SubscriptionMessage:
+    message = _message(wanted)
+    message["verdict"] = done.verdict
+    message["warnings"] = list(done.filter.warnings)
     if done.acts_from is not None:
-        document["acts_from"] = {"0": 0} | done.acts_from.to_dict()
-    return document
+        message["acts_from"] = offsets_of(done.acts_from)
+    return message
 
 
-def _written(one: Subscription) -> dict[str, Any]:
-    found: dict[str, Any] = {"id": one.id, "filter": one.filter, "stream": one.stream}
+def _message(one: Subscription) -> SubscriptionMessage:
+    message: SubscriptionMessage = {"id": one.id, "filter": one.filter, "stream": one.stream}
     if one.starts_at is not None:
-        found["since"] = format_time(time_micros(one.starts_at))
-    return found
+        message["since"] = format_time(time_micros(one.starts_at))
+    return message

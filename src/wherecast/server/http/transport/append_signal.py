@@ -1,4 +1,4 @@
-"""Tells those who read a stream that something was appended.
+"""A signal to those who read a stream: something was appended.
 
 Concurrency: of one event loop.
 """
@@ -7,20 +7,20 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 
-class Appended:
-    """Who wants to know that something was appended."""
+class AppendSignal:
+    """The signal that something was appended."""
 
     def __init__(self) -> None:
         self._listeners: list[Callable[[], None]] = []
 
-    def tell(self) -> None:
-        """Tells all."""
+    def send(self) -> None:
+        """Calls every listener."""
         for listener in self._listeners:
             listener()
 
     @contextmanager
     def listening(self, listener: Callable[[], None]) -> Iterator[None]:
-        """Has a function called meanwhile."""
+        """Calls a function at each signal, while this context is open."""
         self._listeners.append(listener)
         try:
             yield

@@ -9,12 +9,10 @@ from dataclasses import dataclass
 from fastapi import Request
 from starlette.requests import ClientDisconnect
 
-from wherecast.server.http.messages.answers import Refused
+from wherecast.server.http.messages.errors import Refused
+from wherecast.server.http.messages.openapi import ARROW, JSON, NDJSON
 from wherecast.server.settings import RequestLimits
 
-JSON = "application/json"
-NDJSON = "application/x-ndjson"
-ARROW = "application/vnd.apache.arrow.stream"
 _FIRST_BYTES = 64 << 10  # set aside for a body whose size is not told
 _NAMES = {JSON: JSON, NDJSON: NDJSON, ARROW: ARROW} | dict.fromkeys(
     ("application/ndjson", "application/jsonl", "application/x-jsonlines"), NDJSON

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 from urllib.parse import unquote_to_bytes, urlsplit
 
-from wherecast.server.http.messages.answers import answer
+from wherecast.server.http.transport.answers import answer
 
 Scope = MutableMapping[str, Any]
 App = Callable[[Scope, Any, Any], Awaitable[None]]
@@ -64,8 +64,6 @@ def _is_utf8(path: bytes) -> bool:
 async def _refuse(scope: Scope, receive: Any, send: Any, status: int, problem: str) -> None:
     code = "forbidden" if status == 403 else "malformed"
     response = answer({"error": {"code": code, "message": problem}}, status)
-    if scope["type"] == "http":
-        await response(scope, receive, send)
-        return
-    await receive()  # the request to connect
-    await send({"type": "websocket.close", "code": 1008, "reason": problem[:120]})
+    if scope["type"] == "websocket":
+        await receive()  # the request to connect
+    await response(scope, receive, send)

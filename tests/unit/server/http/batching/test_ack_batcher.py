@@ -12,7 +12,7 @@ from wherecast.broker.dispatch.acknowledgement import Acknowledgement
 from wherecast.model import AcknowledgementError, StoreError
 from wherecast.server.http.batching.ack_batcher import AckBatcher, Problems
 from wherecast.server.http.stage_timings import Timings
-from wherecast.server.http.transport.threads import Threads
+from wherecast.server.http.transport.thread_pools import ThreadPools
 
 Given = tuple[str, list[Acknowledgement]]
 
@@ -38,16 +38,16 @@ def outcomes(queues: Queues, *given: Given) -> list[Problems | BaseException]:
     """What becomes of a first subscriber, and of others that come while it is written."""
 
     async def run() -> list[Problems | BaseException]:
-        threads = Threads()
-        joint = AckBatcher(queues, threads, Timings())  # type: ignore[arg-type]
-        tasks = [asyncio.create_task(joint.apply(*one, hurries=True)) for one in given]
+        pools = ThreadPools()
+        batcher = AckBatcher(queues, pools, Timings())  # type: ignore[arg-type]
+        tasks = [asyncio.create_task(batcher.apply(*one, hurries=True)) for one in given]
         await asyncio.sleep(0)
         queues.gate.set()
         try:
             return list(await asyncio.gather(*tasks, return_exceptions=True))
         finally:
-            await joint.finish()
-            threads.close()
+            await batcher.finish()
+            pools.close()
 
     return asyncio.run(run())
 

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("fastapi")
 
 from wherecast.server.http.batching.batcher import Batcher
-from wherecast.server.http.transport.threads import Threads
+from wherecast.server.http.transport.thread_pools import ThreadPools
 
 Outcomes = list[int | BaseException]
 
@@ -34,19 +34,19 @@ def outcomes(
     """What becomes of some, and of others that come while they are done."""
 
     async def run() -> Outcomes:
-        threads = Threads()
-        together: Batcher[int, int] = Batcher(threads, doing, lambda _, __: rest_s, most)
+        pools = ThreadPools()
+        batcher: Batcher[int, int] = Batcher(pools, doing, lambda _, __: rest_s, most)
         doing.gate.clear()
-        tasks = [asyncio.create_task(together.submit(one)) for one in first]
-        while not together.times:
+        tasks = [asyncio.create_task(batcher.submit(one)) for one in first]
+        while not batcher.times:
             await asyncio.sleep(0)
-        tasks += [asyncio.create_task(together.submit(one, hurries=True)) for one in then]
+        tasks += [asyncio.create_task(batcher.submit(one, hurries=True)) for one in then]
         await asyncio.sleep(0)
         doing.gate.set()
         try:
             return list(await asyncio.gather(*tasks, return_exceptions=True))
         finally:
-            threads.close()
+            pools.close()
 
     return asyncio.run(run())
 
@@ -79,17 +79,17 @@ def test_whoever_goes_leaves_the_others_theirs() -> None:
     doing = Doing()
 
     async def run() -> int:
-        threads = Threads()
-        together: Batcher[int, int] = Batcher(threads, doing, lambda _, __: 0.0, 10)
+        pools = ThreadPools()
+        batcher: Batcher[int, int] = Batcher(pools, doing, lambda _, __: 0.0, 10)
         doing.gate.clear()
-        leaving = asyncio.create_task(together.submit(1))
-        staying = asyncio.create_task(together.submit(2))
+        leaving = asyncio.create_task(batcher.submit(1))
+        staying = asyncio.create_task(batcher.submit(2))
         await asyncio.sleep(0)
         leaving.cancel()
         doing.gate.set()
         try:
             return await staying
         finally:
-            threads.close()
+            pools.close()
 
     assert asyncio.run(run()) == 4

@@ -12,7 +12,7 @@ from wherecast.model import AcknowledgementError, WherecastError
 from wherecast.server.http.batching.ack_batcher import AckBatcher
 from wherecast.server.http.batching.connection_acks import ConnectionAcks
 from wherecast.server.http.stage_timings import Timings
-from wherecast.server.http.transport.threads import Threads
+from wherecast.server.http.transport.thread_pools import ThreadPools
 
 
 class Writes:
@@ -43,15 +43,15 @@ def told(texts: list[str], confirms: bool = True) -> tuple[list[dict[str, object
     writes = Writes()
 
     async def run() -> list[dict[str, object]]:
-        threads = Threads()
-        joint = AckBatcher(writes, threads, Timings())  # type: ignore[arg-type]
-        acks = ConnectionAcks(joint, "ana", hurries=True, confirms=confirms)
+        pools = ThreadPools()
+        batcher = AckBatcher(writes, pools, Timings())  # type: ignore[arg-type]
+        acks = ConnectionAcks(batcher, "ana", hurries=True, confirms=confirms)
         for text in texts:
             await acks.put(text)
         try:
             return await acks.next()
         finally:
-            threads.close()
+            pools.close()
 
     return asyncio.run(run()), writes
 

@@ -13,11 +13,11 @@ from wherecast.broker.broker_core import BrokerCore
 from wherecast.broker.intake.intake import PreparedPublications
 from wherecast.broker.intake.published import Published
 from wherecast.model import DEFAULT_LIMITS, StoreError
-from wherecast.server.http.batching.publish_batcher import Joint
-from wherecast.server.http.messages.answers import Refused
+from wherecast.server.http.batching.publish_batcher import PublishBatcher
+from wherecast.server.http.messages.errors import Refused
 from wherecast.server.http.stage_timings import Timings
 from wherecast.server.http.transport.body import JSON, NDJSON
-from wherecast.server.http.transport.threads import Threads
+from wherecast.server.http.transport.thread_pools import ThreadPools
 from wherecast.store.open_store import open_store
 from wherecast.store.records import Receipt
 
@@ -43,24 +43,24 @@ class Gated(BrokerCore):
 
 def outcomes(
     requests: Sequence[Request], failure: Exception | None = None
-) -> tuple[list[Outcome], Joint, BrokerCore]:
+) -> tuple[list[Outcome], PublishBatcher, BrokerCore]:
     """What becomes of a first request, and of others that come while it is written."""
     core = Gated()
 
-    async def run() -> tuple[list[Outcome], Joint]:
-        threads = Threads()
-        joint = Joint(core, threads, Timings(), 10, DEFAULT_LIMITS)
-        tasks = [asyncio.create_task(joint.publish(*one)) for one in requests[:1]]
-        while not joint.batches:
+    async def run() -> tuple[list[Outcome], PublishBatcher]:
+        pools = ThreadPools()
+        batcher = PublishBatcher(core, pools, Timings(), 10, DEFAULT_LIMITS)
+        tasks = [asyncio.create_task(batcher.publish(*one)) for one in requests[:1]]
+        while not batcher.batches:
             await asyncio.sleep(0)
-        tasks += [asyncio.create_task(joint.publish(*one)) for one in requests[1:]]
+        tasks += [asyncio.create_task(batcher.publish(*one)) for one in requests[1:]]
         await asyncio.sleep(0)
         core.failure = failure
         core.gate.set()
         try:
-            return list(await asyncio.gather(*tasks, return_exceptions=True)), joint
+            return list(await asyncio.gather(*tasks, return_exceptions=True)), batcher
         finally:
-            threads.close()
+            pools.close()
 
     try:
         return (*asyncio.run(run()), core)
@@ -75,9 +75,9 @@ def one(number: int, id: str | None = None) -> bytes:
 
 def test_those_that_come_while_others_are_written_go_together() -> None:
     requests = [("default", JSON, one(number)) for number in range(20)]
-    found, joint, _ = outcomes(requests)
+    found, batcher, _ = outcomes(requests)
     assert [done.first for done in found if isinstance(done, Published)] == list(range(20))
-    assert (joint.batches, joint.requests) == (2, 20)
+    assert (batcher.batches, batcher.requests) == (2, 20)
 
 
 def test_each_gets_the_answer_that_it_would_get_alone() -> None:
@@ -92,8 +92,8 @@ def test_each_gets_the_answer_that_it_would_get_alone() -> None:
         ("default", JSON, b"[" + one(6) + b"," + one(7, "a") + b"]"),
         ("default", JSON, one(8)),
     ]
-    found, joint, _ = outcomes(requests)
-    assert joint.batches == 2
+    found, batcher, _ = outcomes(requests)
+    assert batcher.batches == 2
     good = [done for done in found if isinstance(done, Published)]
     assert [(done.accepted, done.duplicates, done.rejected) for done in good] == [
         (1, 0, 0), (2, 0, 1), (0, 1, 0), (0, 0, 1), (1, 0, 1), (1, 0, 0),
@@ -116,9 +116,9 @@ def test_a_disk_that_is_full_is_told_to_all() -> None:
 
 def test_what_is_large_goes_by_itself() -> None:
     large = b" " * (32 << 10) + one(1)
-    found, joint, _ = outcomes([("default", JSON, large), ("default", JSON, one(2))])
+    found, batcher, _ = outcomes([("default", JSON, large), ("default", JSON, one(2))])
     assert all(isinstance(done, Published) for done in found)
-    assert (joint.batches, joint.requests) == (2, 2)
+    assert (batcher.batches, batcher.requests) == (2, 2)
 
 
 def test_an_empty_body_is_refused() -> None:
@@ -129,6 +129,6 @@ def test_an_empty_body_is_refused() -> None:
 
 def test_a_fault_is_told_to_all_and_nobody_waits_for_ever() -> None:
     fault = RuntimeError("a fault")
-    found, joint, _ = outcomes([("default", JSON, one(n)) for n in range(3)], fault)
+    found, batcher, _ = outcomes([("default", JSON, one(n)) for n in range(3)], fault)
     assert found == [fault] * 3
-    assert joint.batches == 2
+    assert batcher.batches == 2

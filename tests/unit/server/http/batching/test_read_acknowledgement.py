@@ -6,15 +6,15 @@ pytest.importorskip("fastapi")
 
 from wherecast.broker.dispatch.acknowledgement import Acknowledgement
 from wherecast.model import AcknowledgementError
-from wherecast.server.http.messages.acknowledgements import acknowledgement_of
-from wherecast.server.http.messages.answers import Refused
+from wherecast.server.http.batching.read_acknowledgement import read_acknowledgement
+from wherecast.server.http.messages.errors import Refused
 
 ONE, TWO = f"{1:016x}", f"{2:016x}"
 
 
 def test_both_ways_are_read() -> None:
-    assert acknowledgement_of(f'{{"through": "{ONE}"}}') == Acknowledgement(1, ())
-    some = acknowledgement_of(f'{{"cursors": ["{ONE}", "{TWO}"]}}'.encode())
+    assert read_acknowledgement(f'{{"through": "{ONE}"}}') == Acknowledgement(1, ())
+    some = read_acknowledgement(f'{{"cursors": ["{ONE}", "{TWO}"]}}'.encode())
     assert some == Acknowledgement(None, (1, 2))
 
 
@@ -38,11 +38,11 @@ def test_both_ways_are_read() -> None:
 )
 def test_what_is_none_is_refused(text: str) -> None:
     with pytest.raises(Refused):
-        acknowledgement_of(text)
+        read_acknowledgement(text)
 
 
 @pytest.mark.parametrize("text", ['{"through": 5}', '{"cursors": ["x"]}', '{"through": "ffff"}'])
 def test_what_is_no_cursor_is_told(text: str) -> None:
     with pytest.raises(AcknowledgementError) as refused:
-        acknowledgement_of(text)
+        read_acknowledgement(text)
     assert refused.value.code == "bad_cursor"

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("fastapi")
 
-from wherecast.server.http.transport.protocol import Joined
+from wherecast.server.http.transport.http_protocol import JoinedTransport
 
 
 class Wire:
@@ -29,7 +29,7 @@ def test_a_head_and_its_body_are_one_write() -> None:
     wire = Wire()
 
     async def run() -> None:
-        joined = Joined(wire, asyncio.get_running_loop())  # type: ignore[arg-type]
+        joined = JoinedTransport(wire, asyncio.get_running_loop())  # type: ignore[arg-type]
         joined.write(b"head ")
         joined.write(b"body")
         assert not wire.written
@@ -49,7 +49,7 @@ def test_what_is_much_is_not_held() -> None:
     wire = Wire()
 
     async def run() -> None:
-        joined = Joined(wire, asyncio.get_running_loop())  # type: ignore[arg-type]
+        joined = JoinedTransport(wire, asyncio.get_running_loop())  # type: ignore[arg-type]
         joined.write(b"x" * 1_000)
         assert joined.get_write_buffer_size() == 1_007
         joined.write(b"y" * (64 << 10))

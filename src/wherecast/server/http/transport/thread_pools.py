@@ -16,7 +16,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Threads:
+class ThreadPools:
     """The threads of a server."""
 
     def __init__(self) -> None:

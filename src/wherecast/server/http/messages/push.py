@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from wherecast.model.names import did_you_mean
-from wherecast.server.http.messages.answers import Refused
+from wherecast.server.http.messages.errors import Refused
 
 _KNOWN = ("window", "batch", "confirm")
 _TRUTHS = {"true": True, "1": True, "false": False, "0": False}
@@ -25,20 +25,21 @@ class PushOptions:
     confirm: bool = False
 
 
-def options_of(given: Mapping[str, str], most: int) -> PushOptions:
+def options_of(given: Mapping[str, str], in_flight_max: int) -> PushOptions:
     """The options in the query of an address.
 
     Args:
-        given: the parameters of the query.
-        most: the limit of notifications in flight.
+        given: the parameters by name.
+        in_flight_max: the largest window that the server allows.
 
     Raises:
-        Refused: one is unknown, or its value cannot be.
+        Refused: a parameter is unknown, or has a value that it cannot have.
     """
     for key in given:
         if key not in _KNOWN:
             hint = did_you_mean(key, _KNOWN) or f"there are {', '.join(_KNOWN)}"
             raise Refused(422, "bad_parameter", f"unknown parameter {key[:100]}; {hint}", key[:100])
+    most = in_flight_max
     batch = given.get("batch")
     confirm = _TRUTHS.get(given.get("confirm", "false").lower())
     if confirm is None:

@@ -10,13 +10,13 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from wherecast.server.http.messages.answers import answer
+from wherecast.server.http.transport.answers import answer
 
 HEAD_BYTES_MAX = 64 << 10  # beside what comes with the last read
 _PIECE_BYTES = 64 << 10
 
 
-class Protocol(HttpToolsProtocol):
+class HttpProtocol(HttpToolsProtocol):
     """One connection; a head that is too long ends it with 431."""
 
     _bytes = 0
@@ -24,7 +24,7 @@ class Protocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Has what is written in one step go out together."""
-        super().connection_made(Joined(transport, self.loop))  # type: ignore[arg-type]
+        super().connection_made(JoinedTransport(transport, self.loop))  # type: ignore[arg-type]
 
     def data_received(self, data: bytes) -> None:
         """Refuses what would be kept and is too much."""
@@ -53,7 +53,7 @@ class Protocol(HttpToolsProtocol):
         self.transport.close()
 
 
-class Joined:
+class JoinedTransport:
     """A transport of which all that is written in one step of the event loop is one write.
 
     Attributes:

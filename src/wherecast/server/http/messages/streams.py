@@ -1,0 +1,86 @@
+"""Streams: their schemas, positions and counts."""
+
+from typing import Annotated, Any
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from wherecast.server.http.messages.declaration import message
+
+_Attributes = Annotated[
+    dict[str, Any],
+    Field(
+        description="The types by name, perhaps with a domain.",
+        examples=[{"no2": {"type": "float", "min": 0}}],
+    ),
+]
+_Offsets = Annotated[dict[str, int], Field(examples=[{"0": 19}])]
+_EXAMPLE = {"attributes": {"no2": {"type": "float", "min": 0}}, "open": False}
+
+
+@message
+class StreamRequest(TypedDict):
+    """The definition of a stream."""
+
+    schema: Annotated[
+        dict[str, Any],
+        Field(
+            description="`attributes` and whether it is `open`; or the attributes alone.",
+            examples=[_EXAMPLE],
+        ),
+    ]
+
+
+@message
+class SchemaMessage(TypedDict):
+    """The schema of a stream."""
+
+    open: Annotated[
+        bool, Field(description="Whether other attributes are accepted.", examples=[False])
+    ]
+    attributes: _Attributes
+
+
+@message
+class NamedSchemaMessage(TypedDict):
+    """A stream and its schema."""
+
+    name: Annotated[str, Field(examples=["default"])]
+    schema: SchemaMessage
+
+
+@message
+class StreamsMessage(TypedDict):
+    """All streams."""
+
+    streams: list[NamedSchemaMessage]
+
+
+@message
+class PositionsMessage(TypedDict):
+    """Offsets by partition. All streams share the log."""
+
+    starts: Annotated[
+        dict[str, int], Field(description="The first offsets in the log.", examples=[{"0": 0}])
+    ]
+    ends: _Offsets
+    matched: _Offsets
+
+
+@message
+class CountsMessage(TypedDict):
+    """Numbers of streams, subscribers and subscriptions of the server."""
+
+    streams: Annotated[int, Field(examples=[1])]
+    subscribers: Annotated[int, Field(examples=[1])]
+    subscriptions: Annotated[int, Field(examples=[2])]
+
+
+@message
+class StreamMessage(TypedDict):
+    """A stream, its schema, and how far its log and matching have come."""
+
+    name: Annotated[str, Field(examples=["default"])]
+    schema: SchemaMessage
+    positions: PositionsMessage
+    counts: CountsMessage
