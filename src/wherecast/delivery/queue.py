@@ -53,8 +53,8 @@ class Queue:
         "_limits",
         "_loading",
         "_lost",
+        "_notified_end",
         "_redelivered",
-        "_told",
         "_window",
     )
 
@@ -67,7 +67,7 @@ class Queue:
     ) -> None:
         self._limits = limits
         self._backlog = Backlog(cursor.through, cursor.beyond)
-        self._committed = self._told = end
+        self._committed = self._notified_end = end
         delivered = end if delivered_before is None else delivered_before
         self._handed_before = max(delivered, cursor.through)
         self._attended = False
@@ -88,9 +88,9 @@ class Queue:
         return self._backlog.known
 
     @property
-    def told(self) -> int:
-        """It has heard of publications before this sequence."""
-        return self._told
+    def notified_end(self) -> int:
+        """The queue has heard of all publications before this sequence."""
+        return self._notified_end
 
     @property
     def connection(self) -> int | None:
@@ -124,24 +124,25 @@ class Queue:
         there.
         """
         self._extend(first, items, end)
-        self._told = max(self._told, end)
+        self._notified_end = max(self._notified_end, end)
         return self._push()
 
     def committed(self, end: int) -> tuple[Effect, ...]:
         """Learns that the store has all notifications before a sequence."""
-        self.learn(self._told, end)
+        self.advance(self._notified_end, end)
         return self._push()
 
-    def learn(self, told: int, committed: int) -> None:
-        """Takes in how far things are without acting on it; whatever happens next acts on it.
+    def advance(self, notified_end: int, committed: int) -> None:
+        """Takes over how far pipeline and store are; the next event acts on it.
 
         Args:
-            told: nothing was for this subscriber from what it heard of last to this sequence.
+            notified_end: none of the publications from `Queue.notified_end` to this sequence was
+                for this subscriber.
             committed: the store has all notifications before this sequence.
         """
-        self._extend(self._told, (), told)
+        self._extend(self._notified_end, (), notified_end)
         self._committed = max(self._committed, committed)
-        self._told = max(self._told, told, committed)
+        self._notified_end = max(self._notified_end, notified_end, committed)
 
     def loaded(
         self, start: int, sequences: Sequence[int], ids: Sequence[Sequence[str]], end: int

@@ -1,8 +1,9 @@
-"""The queues of all subscribers: what the pipeline tells goes to those whom it concerns.
+"""The queues of all subscribers: a batch of the pipeline goes to those whom it concerns.
 
-A batch costs what it notifies, not what there are subscribers: a queue that was told nothing since
-it was last looked at has missed nothing, and learns that when it is looked at again. As a queue,
-they are not safe for several threads.
+A batch costs what it notifies, not what there are subscribers: a queue that heard nothing since it
+was last looked at has missed nothing, and learns that when it is looked at again. Effects come in
+the order in which subscribers are named, connected or waiting: the same events give the same
+effects in the same order. As a queue, they are not safe for several threads.
 """
 
 from collections import Counter
@@ -37,13 +38,14 @@ class Queues:
         limits: QueueLimits = DEFAULT_QUEUE_LIMITS,
     ) -> None:
         self._queues: dict[str, Queue] = {}
-        self._connected: set[str] = set()
+        # Names in the order in which they came, as keys: the order of a set is another each time.
+        self._connected: dict[str, None] = {}
         self._waiting: Counter[str] = Counter()  # how many wait at a queue
-        self._behind: set[str] = set()  # queues that were told of what they can only load later
+        self._behind: dict[str, None] = {}  # queues that have notifications to load later
         self._limits = limits
         self._delivered_before = end if delivered_before is None else delivered_before
-        self._committed = self._told = end
-        self._unbroken_from = end  # all notifications from here to `_told` were told
+        self._committed = self._notified_end = end
+        self._complete_from = end  # from here to `_notified_end` every notification was given
 
     def __len__(self) -> int:
         return len(self._queues)
@@ -54,30 +56,36 @@ class Queues:
     def __getitem__(self, name: str) -> Queue:
         """The queue of a subscriber, up to date; its connections are changed here only."""
         queue = self._queues[name]
-        unbroken = queue.told >= self._unbroken_from
-        queue.learn(self._told if unbroken else queue.told, self._committed)
+        is_complete = queue.notified_end >= self._complete_from
+        queue.advance(self._notified_end if is_complete else queue.notified_end, self._committed)
         return queue
+
+    @property
+    def notified_end(self) -> int:
+        """The queues have heard of all publications before this sequence."""
+        return self._notified_end
 
     def open(self, name: str, cursor: Cursor) -> None:
         """Opens the queue of a subscriber."""
         assert name not in self._queues
         queue = Queue(cursor, self._committed, self._delivered_before, self._limits)
-        queue.notified(self._told, self._told, ())  # what was told before is not told again
+        end = self._notified_end
+        queue.notified(end, end, ())  # earlier notifications are not given again
         self._queues[name] = queue
         self._look_after(name, queue)
 
     def forget(self, name: str) -> tuple[Effect, ...]:
         """Ends the queue of a subscriber that is no more."""
         connection = self._queues.pop(name).connection
-        self._connected.discard(name)
-        self._behind.discard(name)
+        self._connected.pop(name, None)
+        self._behind.pop(name, None)
         return () if connection is None else (Close(connection, UNREGISTERED),)
 
     def connect(self, name: str, connection: int, window: int | None = None) -> tuple[Effect, ...]:
         """Pushes to a subscriber over a connection from now on, as `Queue.connect` says."""
         queue = self[name]
         effects = queue.connect(connection, window)
-        self._connected.add(name)
+        self._connected[name] = None
         self._look_after(name, queue)
         return effects
 
@@ -87,7 +95,7 @@ class Queues:
         if queue is not None:
             queue.disconnect(connection)
             if queue.connection is None:
-                self._connected.discard(name)
+                self._connected.pop(name, None)
 
     def wait(self, name: str) -> None:
         """Has `committed` tell when there may be something for a subscriber, until `leave`.
@@ -113,32 +121,32 @@ class Queues:
 
         They need not be committed yet. Those of subscribers without an open queue are left out.
         """
-        if first > self._told:
-            self._break(first)
+        if first > self._notified_end:
+            self._complete_from = first  # of what lies before, nobody knows what was for whom
         effects: Effects = {}
-        for name in items.keys() & self._queues.keys():
-            queue = self[name]
-            effects[name] = queue.notified(first, end, items[name])
-            self._look_after(name, queue)
-        self._told = max(self._told, end)
+        for name, own in items.items():
+            if name in self._queues:
+                queue = self[name]
+                effects[name] = queue.notified(first, end, own)
+                self._look_after(name, queue)
+        self._notified_end = max(self._notified_end, end)
         return {name: todo for name, todo in effects.items() if todo}
 
     def committed(self, end: int) -> Effects:
         """Learns that the store has all notifications before a sequence.
 
-        Where they were not told before, everybody who is connected or waits has to look.
+        Where they were not given by `notified`, all who are connected or wait have to look.
 
         Returns:
             What is to be done. Who waits is in it, with nothing to do, where a pull is worth while.
         """
-        if end > self._told:
-            self._break(end)
-            self._told = end
-        was_told_all = self._committed >= self._unbroken_from
+        if end > self._notified_end:
+            self._complete_from = self._notified_end = end
+        was_complete = self._committed >= self._complete_from
         self._committed = max(self._committed, end)
-        behind, self._behind = self._behind, set()
+        behind, self._behind = self._behind, {}
         effects: Effects = {}
-        for name in behind if was_told_all else self._connected | self._waiting.keys():
+        for name in behind if was_complete else self._connected | dict.fromkeys(self._waiting):
             is_awaited = name in self._waiting
             if (is_awaited or name in self._connected) and name in self._queues:
                 queue = self[name]
@@ -155,17 +163,16 @@ class Queues:
             before: the first sequence that is still there.
             lost: how many were not acknowledged, by subscriber. Others had nothing to lose.
         """
-        names = lost.keys() & self._queues.keys()
-        return {name: self[name].trimmed(before, lost[name]) for name in names}
-
-    def _break(self, at: int) -> None:
-        """From what was told last to this place, nobody knows what was for whom."""
-        self._unbroken_from = at
+        return {
+            name: self[name].trimmed(before, count)
+            for name, count in lost.items()
+            if name in self._queues
+        }
 
     def _look_after(self, name: str, queue: Queue) -> None:
-        """Remembers a queue where there may be something that it can load only later.
+        """Remembers a queue that may have notifications which it can only load once committed.
 
-        What is committed it loads by itself, as soon as it has room.
+        Committed ones it loads by itself, as soon as it has room.
         """
-        if queue.known < queue.told > self._committed:
-            self._behind.add(name)
+        if queue.known < queue.notified_end > self._committed:
+            self._behind[name] = None

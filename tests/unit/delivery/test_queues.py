@@ -175,7 +175,7 @@ def test_a_batch_touches_only_whom_it_concerns() -> None:
         queues.wait(f"s{number}")
     queues.notified(0, 10, {"s7": [(5, IDS)]})
     queues.committed(10)
-    heard = [name for name, queue in queues._queues.items() if queue.told == 10]
+    heard = [name for name, queue in queues._queues.items() if queue.notified_end == 10]
     assert heard == ["s7"]
 
 

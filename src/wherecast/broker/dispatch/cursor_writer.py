@@ -27,12 +27,12 @@ class CursorWriter:
         self._cursors = cursors
         self._lock = lock
         self._current = current
-        self._changed: set[str] = set()
+        self._changed: dict[str, None] = {}  # names in the order in which they changed
         self._writing = Lock()
 
     def changed(self, name: str) -> None:
         """Notes that a cursor is another than the stored one; the lock is held."""
-        self._changed.add(name)
+        self._changed[name] = None
 
     def write(self, names: Iterable[str]) -> None:
         """Returns when the cursors of some subscribers are stored as they are now.
@@ -42,14 +42,14 @@ class CursorWriter:
         """
         with self._writing:
             with self._lock:
-                if self._changed.isdisjoint(names):  # another thread has stored them meanwhile
+                if self._changed.keys().isdisjoint(names):  # another thread has stored them
                     return
-                taken, self._changed = self._changed, set()
+                changed, self._changed = self._changed, {}
             try:
-                self._cursors.write(self._found(taken))
+                self._cursors.write(self._current_of(changed))
             except BaseException:
                 with self._lock:
-                    self._changed |= taken
+                    self._changed = changed | self._changed
                 raise
 
     def trim(self, name: str, start: int, lost: int) -> None:
@@ -65,7 +65,7 @@ class CursorWriter:
         with self._writing:  # what is being stored comes first
             self._cursors.write({name: None})
 
-    def _found(self, names: Iterable[str]) -> dict[str, Cursor]:
+    def _current_of(self, names: Iterable[str]) -> dict[str, Cursor]:
         """The cursors of those that have a queue; the lock is held for one at a time."""
         found = {}
         for name in names:
