@@ -13,8 +13,9 @@ from tests.live_log import told
 from wherecast import StoreError
 from wherecast.columns import decode_rows
 from wherecast.columns.log_encoding import encode_batch
-from wherecast.pipeline.live.in_force import InForce
-from wherecast.pipeline.live.stage import Range, match_range
+from wherecast.pipeline.live.batch_plan import Range
+from wherecast.pipeline.live.live_subscriptions import LiveSubscriptions
+from wherecast.pipeline.live.stage import match_range
 from wherecast.store.changes import compaction
 from wherecast.store.changes.projection import Projection, replay
 from wherecast.store.contracts import Log, Registry
@@ -142,9 +143,9 @@ def test_nothing_is_left(log: LogWithRegistry) -> None:
     (entry,) = entries(log)
     assert (entry.count, entry.changes.num_rows) == (20, 0)
     assert replay(log, 20).subscribers() == []
-    known = InForce()
+    known = LiveSubscriptions()
     known.advance(log.changes(0, 20), 20)
-    assert (known.version, len(known)) == (20, 0)
+    assert (known.roster.version, len(known)) == (20, 0)
 
 
 def test_it_outlives_the_log_being_closed(place: Place) -> None:
@@ -162,7 +163,7 @@ def test_it_outlives_the_log_being_closed(place: Place) -> None:
     place.close()
 
 
-def matches(known: InForce, log: Log) -> Matches:
+def matches(known: LiveSubscriptions, log: Log) -> Matches:
     """What all publications that are left match."""
     found: Matches = {}
     starts, ends = log.starts(), log.ends()
@@ -190,8 +191,8 @@ def play(log: Log, draw: Random, count: int) -> None:
             log.change(changes(*some), at=draw.randrange(100))
 
 
-def known_at(log: Log, version: int) -> InForce:
-    known = InForce()
+def known_at(log: Log, version: int) -> LiveSubscriptions:
+    known = LiveSubscriptions()
     known.advance(log.changes(0, version), version)
     return known
 
@@ -212,8 +213,8 @@ def test_what_is_left_matches_as_before(log: LogWithRegistry, seed: int) -> None
         starts, ends = log.starts(), log.ends()
         log.trim(Position({part: draw.randint(starts[part], ends[part]) for part in ends}))
         left = {key: ids for key, ids in expected.items() if key[2] >= log.starts()[key[0]]}
-        for known in (InForce(), *earlier):
-            known.advance(log.changes(known.version, version), version)
+        for known in (LiveSubscriptions(), *earlier):
+            known.advance(log.changes(known.roster.version, version), version)
             assert matches(known, log) == left
         compacted_to = entries(log)[0].compacted_to or 1
         for number in range(compacted_to, version + 1):
@@ -237,11 +238,11 @@ def test_whoever_reads_meanwhile_begins_anew(
                 trim()
             yield entry
 
-    known, projection = InForce(), Projection()
+    known, projection = LiveSubscriptions(), Projection()
     for entry in read(lambda: log.trim(Position())):
         known.advance([entry], 0)
         projection.take(entry)
     assert entries(log)[0].compacted_to == version
-    assert (known.version, projection.version) == (version, version)
+    assert (known.roster.version, projection.version) == (version, version)
     assert registered(projection) == expected
     assert matches(known, log) == matches(known_at(log, version), log) != {}

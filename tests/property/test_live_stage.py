@@ -7,13 +7,17 @@ filter alone.
 from collections.abc import Sequence
 from typing import Any
 
+import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.live_log import LiveLog, told
 from wherecast import Filter, Schema
-from wherecast.pipeline.live.in_force import InForce
-from wherecast.pipeline.live.stage import Range, match_range
+from wherecast.pipeline.live import roster
+from wherecast.pipeline.live.batch_plan import Range
+from wherecast.pipeline.live.live_subscriptions import LiveSubscriptions
+from wherecast.pipeline.live.stage import match_range
 from wherecast.store.position import Position
 
 SCHEMAS = {
@@ -70,11 +74,11 @@ def test_the_cut_into_batches_makes_no_difference(log: list[Any], data: st.DataO
     made = LiveLog(SCHEMAS, log)
     count = made.end
     cuts = data.draw(st.lists(st.integers(0, count), max_size=4).map(sorted))
-    known = InForce()
+    known = LiveSubscriptions()
     found: dict[tuple[str, int], list[str]] = {}
     for first, end in zip([0, *cuts], [*cuts, count], strict=True):
         seen = data.draw(st.integers(made.changes_before(end), made.changes_end))
-        known.advance(made.changes(known.version, seen), seen)
+        known.advance(made.changes(known.roster.version, seen), seen)
         if data.draw(st.booleans()):
             known.collect(Position({0: first}))
         matched = match_range(Range(0, first, end), made.entries(first, end), known, at=0)
@@ -82,6 +86,43 @@ def test_the_cut_into_batches_makes_no_difference(log: list[Any], data: st.DataO
         assert not matched.dead_letters
         found |= told(matched.segment.notifications)
     assert found == expected(log)
+
+
+def run(made: LiveLog, shares: int, cuts: list[tuple[int, int, bool]]) -> list[pa.RecordBatch]:
+    """The segments of a log that is cut into batches, matched in so many shares.
+
+    Args:
+        made: the log.
+        shares: how many.
+        cuts: where each batch ends, how many changes it knows, and whether what ended is dropped.
+    """
+    known, first, segments = LiveSubscriptions(shares=shares), 0, []
+    for end, changes, collects in cuts:
+        known.advance(made.changes(known.roster.version, changes), changes, Position({0: first}))
+        if collects:
+            known.collect(Position({0: first}))
+        matched = match_range(Range(0, first, end), made.entries(first, end), known, at=0)
+        segments.append(matched.segment.notifications)
+        first = end
+    return segments
+
+
+@given(st.lists(records, max_size=12), st.data())
+@settings(max_examples=100)
+def test_the_cut_into_shares_makes_no_difference(log: list[Any], data: st.DataObject) -> None:
+    made = LiveLog(SCHEMAS, log)
+    ends = [*data.draw(st.lists(st.integers(0, made.end), max_size=3).map(sorted)), made.end]
+    cuts, changes = [], 0
+    for end in ends:
+        at_least = max(changes, made.changes_before(end))
+        changes = data.draw(st.integers(at_least, made.changes_end))
+        cuts.append((end, changes, data.draw(st.booleans())))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(roster, "_SLACK", 3)  # numbers are soon used again
+        whole = run(made, 1, cuts)
+        for shares in (2, 5):
+            assert run(made, shares, cuts) == whole
+    assert {key: ids for one in whole for key, ids in told(one).items()} == expected(log)
 
 
 def test_a_later_state_gives_the_same_for_earlier_publications() -> None:
@@ -93,7 +134,7 @@ def test_a_later_state_gives_the_same_for_earlier_publications() -> None:
         ("change", [("forget", "", "ana", "", "")]),
     ]
     made = LiveLog(SCHEMAS, log)
-    known = InForce()
+    known = LiveSubscriptions()
     known.advance(made.changes(0, made.changes_end), made.changes_end)
     matched = match_range(Range(0, 0, 1), made.entries(0, 1), known, at=0)
     assert told(matched.segment.notifications) == {("ana", 0): ["s1"]}

@@ -51,6 +51,14 @@ class Engine(Protocol):
     def explain_plan(self) -> str:
         """How the index is laid out and searched, in lines of text."""
 
+    @property
+    def candidates(self) -> int:
+        """Number of filters that were tried one by one so far, over all publications."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the filters and of the structure over them."""
+
 
 @runtime_checkable
 class Drawable(Protocol):

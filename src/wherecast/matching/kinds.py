@@ -27,12 +27,13 @@ _LACKS: dict[type, tuple[str, str]] = {  # of a kind without the capability, and
 }
 
 
-def make_engine(kind: str, schema: Schema, parameters: TreeParameters | None) -> Engine:
+def make_engine(kind: str, schema: Schema, parameters: TreeParameters | None = None) -> Engine:
     """An empty engine of a kind.
 
     Raises:
         ConfigError: the kind is unknown, or takes no parameters.
     """
+    need_kind(kind)
     if parameters is not None and kind != "betree":
         raise ConfigError(f"an index of kind {kind} takes no tree parameters; betree does")
     if kind == "columnar":
@@ -45,10 +46,14 @@ def make_engine(kind: str, schema: Schema, parameters: TreeParameters | None) ->
         from wherecast.matching.trees.forest.index import ForestIndex
 
         return ForestIndex(schema)
-    if kind == "scan":
-        return ScanIndex(schema)
-    hint = did_you_mean(kind, KINDS) or f"there are {', '.join(KINDS)}"
-    raise ConfigError(f"unknown kind of index {kind}; {hint}")
+    return ScanIndex(schema)
+
+
+def need_kind(kind: str) -> None:
+    """Raises ConfigError, which names the nearest kind, unless a kind of index is known."""
+    if kind not in KINDS:
+        hint = did_you_mean(kind, KINDS) or f"there are {', '.join(KINDS)}"
+        raise ConfigError(f"unknown kind of index {kind}; {hint}")
 
 
 def load_engine(path: Path) -> tuple[str, Engine, Schema, type]:

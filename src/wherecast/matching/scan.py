@@ -39,6 +39,7 @@ class ScanIndex(Engine):
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
         self._filters: dict[Id, Filter] = {}
+        self._tried = 0
 
     def __len__(self) -> int:
         return len(self._filters)
@@ -75,6 +76,17 @@ class ScanIndex(Engine):
     def stats(self) -> dict[str, Any]:
         return {}
 
+    @property
+    @override
+    def candidates(self) -> int:
+        return self._tried
+
+    @property
+    @override
+    def nbytes(self) -> int:
+        # of the texts
+        return sum(len(filter.text.encode()) for filter in self._filters.values())
+
     @override
     def explain_plan(self) -> str:
         return f"{len(self):,} filters, each evaluated on every publication"
@@ -86,6 +98,7 @@ class ScanIndex(Engine):
         Cost: publications times filters.
         """
         rows = rows_of(batch, self._schema)
+        self._tried += len(rows) * len(self._filters)
         ids = sorted(self._filters)
         filters = [self._filters[id] for id in ids]
         found = [

@@ -8,8 +8,9 @@ import numpy as np
 
 from wherecast.bench.matching.engines import WrongResult
 from wherecast.bench.progress import Row
-from wherecast.pipeline.live.grouping import notifications
-from wherecast.pipeline.live.in_force import InForce
+from wherecast.pipeline.live.grouping import group_matches
+from wherecast.pipeline.live.join_shares import JoinedMatches
+from wherecast.pipeline.live.roster import Roster
 from wherecast.store.contracts import Store
 from wherecast.store.open_store import open_store
 from wherecast.store.position import Position
@@ -89,17 +90,17 @@ class _Merging:
                 return
 
 
-def _named() -> InForce:
+def _named() -> Roster:
     """A subscription of each subscriber, by number."""
-    named = InForce()
+    named = Roster()
     named.subscribers += [f"subscriber-{number:04}" for number in range(_SUBSCRIBERS)]
     named.ids += ["s1"] * _SUBSCRIBERS
     return named
 
 
-def _batch(first: int, end: int, matches: int, named: InForce) -> Batch:
+def _batch(first: int, end: int, matches: int, named: Roster) -> Batch:
     """A batch in which each publication is for some subscribers, the next one for the next."""
     offsets = np.repeat(np.arange(first, end), matches)
     numbers = np.arange(first * matches, end * matches) % _SUBSCRIBERS
-    segment = Segment(0, first, end, notifications(offsets, numbers, named))
+    segment = Segment(0, first, end, group_matches(JoinedMatches(offsets, numbers), named))
     return Batch(Position({0: first}), Position({0: end}), 0, (segment,))

@@ -262,6 +262,17 @@ class StoredIndex(Engine, Drawable, Savable, ABC):
             cost = f"{done:,} publications matched so far, each tried on {tried:,.1f} filters"
             return "\n".join([*self._plan(), cost])
 
+    @property
+    @override
+    def candidates(self) -> int:
+        return self._costs["checked"]
+
+    @property
+    @override
+    def nbytes(self) -> int:
+        # The nodes over the filters are small.
+        return self._store.nbytes
+
     def _cost_figures(self) -> dict[str, Any]:
         """What matching has cost so far."""
         done = max(1, self._costs["publications"])

@@ -1,4 +1,8 @@
-"""Spans: from which offset on, and up to which, each of many numbered things acts."""
+"""Spans of offsets: from which offset on, and up to which one, each numbered version acts.
+
+Numbers are used again. So every array is as long as the largest number that was ever taken at one
+time, not as long as all changes that were ever made.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,49 +17,53 @@ _NEVER = np.iinfo(np.int64).max
 
 
 class Spans:
-    """Positions between which things act, by their numbers.
+    """The positions between which versions of subscriptions act, by number.
 
-    A thing acts on the publications of a partition from where it starts, up to but without where it
-    ends.
+    A version acts on the publications of a partition from its start, up to but without its end.
     """
 
     def __init__(self) -> None:
-        self._count = 0
         self._ended = np.zeros(0, np.bool_)
         self._starts: dict[int, Ints] = {}
         self._ends: dict[int, Ints] = {}
 
-    def __len__(self) -> int:
-        return self._count
-
-    def add(self, count: int, start: Position) -> None:
-        """Adds things that act from a position on; they get the next numbers."""
-        first, self._count = self._count, self._count + count
-        if self._count > len(self._ended):
-            self._grow(max(self._count, 2 * len(self._ended), 64))
-        for partition, offset in start.items():
-            self._part(partition)[0][first : self._count] = offset
+    def begin(self, numbers: Ints, start: Position) -> None:
+        """Lets versions act from a position on; their numbers may have been used before."""
+        if not len(numbers):
+            return
+        largest = int(numbers.max())
+        if largest >= len(self._ended):
+            self._grow(max(largest + 1, 2 * len(self._ended), 64))
+        self._ended[numbers] = False
+        for partition in {*self._starts, *start}:
+            starts, ends = self._part(partition)
+            starts[numbers], ends[numbers] = start[partition], _NEVER
 
     def end(self, numbers: Ints, end: Position) -> None:
-        """Lets things act no longer from a position on."""
+        """Lets versions act no longer from a position on."""
         self._ended[numbers] = True
         for partition in {*self._ends, *end}:
             self._part(partition)[1][numbers] = end[partition]
 
     def acting(self, partition: int, offsets: Ints, numbers: Ints) -> npt.NDArray[np.bool_]:
-        """Whether each thing acts on the publication at the offset beside it."""
+        """Whether each version acts on the publication at the offset beside its number."""
         starts, ends = self._part(partition)
         return (starts[numbers] <= offsets) & (offsets < ends[numbers])
 
-    def over(self, position: Position) -> Ints:
-        """The numbers of things that act on nothing at a position and beyond."""
-        over = self._ended[: self._count].copy()
-        for partition in self._ends:
-            over &= self._ends[partition][: self._count] <= position[partition]
-        return np.flatnonzero(over)
+    def over(self, numbers: Ints, position: Position) -> npt.NDArray[np.bool_]:
+        """Whether each version acts on nothing at a position and beyond.
+
+        That holds for a version that ended before the position, and for a version whose span is
+        empty, whatever the position.
+        """
+        over: npt.NDArray[np.bool_] = self._ended[numbers]
+        for partition, ends in self._ends.items():
+            starts = self._starts[partition][numbers]
+            over &= ends[numbers] <= np.maximum(starts, position[partition])
+        return over
 
     def columns(self, numbers: Ints) -> dict[str, Ints]:
-        """The starts and ends of some things, by a name for each partition."""
+        """The starts and ends of some versions, by a name for each partition."""
         columns = {"ended": self._ended[numbers].astype(np.int64)}
         for partition in sorted(self._starts):
             columns[f"start {partition}"] = self._starts[partition][numbers]
@@ -63,36 +71,36 @@ class Spans:
         return columns
 
     @staticmethod
-    def restored(count: int, numbers: Ints, columns: Mapping[str, Ints]) -> "Spans":
-        """The spans of so many things, of which only some still act; see `columns`."""
-        spans = Spans()
-        spans._count = count
+    def restored(numbers: Ints, columns: Mapping[str, Ints]) -> "Spans":
+        """The spans of some versions, from what `columns` gave of them."""
+        spans, count = Spans(), int(numbers.max(initial=-1)) + 1
         spans._ended = np.ones(count, np.bool_)
         spans._ended[numbers] = columns["ended"]
         for name, values in columns.items():
             kind, _, partition = name.partition(" ")
             if kind != "ended":
-                kept = spans._starts if kind == "start" else spans._ends
-                kept[int(partition)] = np.zeros(count, np.int64)
-                kept[int(partition)][numbers] = values
+                by_partition = spans._starts if kind == "start" else spans._ends
+                by_partition[int(partition)] = np.zeros(count, np.int64)
+                by_partition[int(partition)][numbers] = values
         return spans
 
     def _part(self, partition: int) -> tuple[Ints, Ints]:
         """The starts and ends in a partition."""
-        if partition not in self._starts:  # what ended did so before anything was there
+        if partition not in self._starts:  # a version that ended did so before the partition began
             self._starts[partition] = np.zeros(len(self._ended), np.int64)
             self._ends[partition] = np.where(self._ended, 0, _NEVER)
         return self._starts[partition], self._ends[partition]
 
     def _grow(self, capacity: int) -> None:
-        """Makes room for so many."""
-        self._ended = _grown(self._ended, capacity, False)
+        """Makes room for so many numbers."""
+        self._ended = grown(self._ended, capacity, True)
         for partition in self._starts:
-            self._starts[partition] = _grown(self._starts[partition], capacity, 0)
-            self._ends[partition] = _grown(self._ends[partition], capacity, _NEVER)
+            self._starts[partition] = grown(self._starts[partition], capacity, 0)
+            self._ends[partition] = grown(self._ends[partition], capacity, 0)
 
 
-def _grown(array: npt.NDArray[Any], capacity: int, fill: int) -> npt.NDArray[Any]:
-    grown = np.full(capacity, fill, array.dtype)
-    grown[: len(array)] = array
-    return grown
+def grown(array: npt.NDArray[Any], capacity: int, fill: int) -> npt.NDArray[Any]:
+    """A longer copy of an array."""
+    longer = np.full(capacity, fill, array.dtype)
+    longer[: len(array)] = array
+    return longer

@@ -3,11 +3,25 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from wherecast.pipeline.live.stage import Range
 from wherecast.store.contracts import Log
 from wherecast.store.position import Position
 
 PUBLICATIONS_MAX = 20_000  # in one batch, so that a backlog is matched in steps
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Successive publications of a partition.
+
+    Attributes:
+        partition: where the publications are.
+        first: the offset of the first one.
+        end: the offset after the last one.
+    """
+
+    partition: int
+    first: int
+    end: int
 
 
 @dataclass(frozen=True, slots=True)

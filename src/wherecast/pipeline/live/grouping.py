@@ -1,4 +1,4 @@
-"""Matches to notifications: pairs of publication and subscription, grouped by subscriber."""
+"""group: all matches of a range → its notifications, a row per subscriber."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from wherecast.arrays.vectors import array_of, values_of
-from wherecast.pipeline.live.in_force import InForce
+from wherecast.pipeline.live.join_shares import JoinedMatches
+from wherecast.pipeline.live.roster import Roster
 from wherecast.store.records import SEGMENT
 
 Ints = npt.NDArray[np.int64]
@@ -19,18 +20,18 @@ _FEW = 64  # matches
 NOTHING = pa.RecordBatch.from_arrays([pa.nulls(0, kind) for kind in SEGMENT.types], schema=SEGMENT)
 
 
-def notifications(offsets: Ints, numbers: Ints, subscriptions: InForce) -> pa.RecordBatch:
-    """The batch of `SEGMENT` of matches in any order.
+def group_matches(matches: JoinedMatches, roster: Roster) -> pa.RecordBatch:
+    """The notifications of matches: a batch of `SEGMENT`.
 
     Args:
-        offsets: of the publications; int64, shape (n,).
-        numbers: of the versions of subscriptions that they match; int64, shape (n,).
-        subscriptions: which give the numbers their names.
+        matches: in any order.
+        roster: has the names behind the numbers.
     """
+    offsets, numbers = matches.offsets, matches.numbers
     if len(offsets) <= _FEW:
-        return _few(offsets, numbers, subscriptions) if len(offsets) else NOTHING
+        return _few(offsets, numbers, roster) if len(offsets) else NOTHING
     versions, places = np.unique(numbers, return_inverse=True)
-    named = _named(versions.tolist(), subscriptions)
+    named = _named(versions.tolist(), roster)
     order = np.lexsort((named.locals[places], offsets, named.owners[places]))
     owners, where = named.owners[places][order], offsets[order]
     starts = np.flatnonzero(_changes(owners) | _changes(where))
@@ -47,12 +48,12 @@ def notifications(offsets: Ints, numbers: Ints, subscriptions: InForce) -> pa.Re
     return pa.RecordBatch.from_arrays(columns, schema=SEGMENT)
 
 
-def _few(offsets: Ints, numbers: Ints, subscriptions: InForce) -> pa.RecordBatch:
+def _few(offsets: Ints, numbers: Ints, roster: Roster) -> pa.RecordBatch:
     """The same one by one, which is sooner for a few matches: numpy and Arrow cost by the call."""
     by_name: dict[str, dict[int, set[str]]] = {}
     for offset, number in zip(offsets.tolist(), numbers.tolist(), strict=True):
-        found = by_name.setdefault(subscriptions.subscribers[number], {})
-        found.setdefault(offset, set()).add(subscriptions.ids[number])
+        found = by_name.setdefault(roster.subscribers[number], {})
+        found.setdefault(offset, set()).add(roster.ids[number])
     columns: tuple[list[Any], ...] = ([], [], [], [])
     for name, found in sorted(by_name.items()):
         ids = sorted(set().union(*found.values()))
@@ -83,10 +84,10 @@ class _Named:
     locals: Ints
 
 
-def _named(versions: list[int], subscriptions: InForce) -> _Named:
+def _named(versions: list[int], roster: Roster) -> _Named:
     """The names of versions. Two versions of one subscription have the same name."""
-    names = pa.array([subscriptions.subscribers[number] for number in versions], pa.string())
-    ids = pa.array([subscriptions.ids[number] for number in versions], pa.string())
+    names = pa.array([roster.subscribers[number] for number in versions], pa.string())
+    ids = pa.array([roster.ids[number] for number in versions], pa.string())
     table = pa.Table.from_arrays([names, ids], ["name", "id"])  # `pa.table` imports pandas
     order = pc.sort_indices(table, [("name", "ascending"), ("id", "ascending")])
     names, ids = names.take(order), ids.take(order)

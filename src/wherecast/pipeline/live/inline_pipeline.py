@@ -8,10 +8,11 @@ from contextlib import suppress
 
 from wherecast.model import StoreError
 from wherecast.pipeline.live.attempts import Attempts
-from wherecast.pipeline.live.batch_plan import PUBLICATIONS_MAX, BatchPlan, plan
+from wherecast.pipeline.live.batch_plan import PUBLICATIONS_MAX, BatchPlan, Range, plan
 from wherecast.pipeline.live.batch_times import last_time
+from wherecast.pipeline.live.commit_batch import batch_of
 from wherecast.pipeline.live.pipeline_figures import PipelineFigures
-from wherecast.pipeline.live.stage import Range, match_range
+from wherecast.pipeline.live.stage import match_range
 from wherecast.pipeline.live.subscription_cache import SubscriptionCache
 from wherecast.store.contracts import Store
 from wherecast.store.records import Batch, Progress
@@ -79,9 +80,7 @@ class InlinePipeline:
         for one in matched:
             self.figures.add(one.figures)
         self.figures.holds([one.figures for one in matched])
-        segments = tuple(one.segment for one in matched)
-        dead_letters = tuple(letter for one in matched for letter in one.dead_letters)
-        return Batch(start, planned.end, planned.changes, segments, dead_letters, now)
+        return batch_of(planned, matched, now)
 
     def commit(self, batch: Batch) -> Progress:
         """Commits the batch that `next_batch` gave.

@@ -9,7 +9,7 @@ The store makes that safe: a batch that does not continue what is committed, or 
 that was replaced, is refused, and one that is there already is left alone. So a task may be tried
 again at any point.
 
-A worker keeps the subscriptions in force between tasks and batches, and reads only the changes that
+A worker keeps the live subscriptions between tasks and batches, and reads only the changes that
 are new to it.
 """
 
@@ -30,22 +30,22 @@ from pyspark.sql.streaming.datasource import (
 )
 
 from wherecast.model import StoreError
-from wherecast.pipeline.live.batch_plan import BatchPlan, limited, plan
+from wherecast.pipeline.live.batch_plan import BatchPlan, Range, limited, plan
 from wherecast.pipeline.live.batch_times import last_time
-from wherecast.pipeline.live.in_force import InForce
+from wherecast.pipeline.live.commit_batch import await_turn, batch_of
+from wherecast.pipeline.live.live_subscriptions import LiveSubscriptions
 from wherecast.pipeline.live.pipeline_figures import PipelineFigures
-from wherecast.pipeline.live.stage import Matched, Range, match_range
+from wherecast.pipeline.live.stage import MatchedRange, match_range
 from wherecast.pipeline.live.subscription_cache import SubscriptionCache
 from wherecast.pipeline.live.worker_figures import Teller
 from wherecast.store.clock import now_us
-from wherecast.store.contracts import Batches, Log, Store
+from wherecast.store.contracts import Log, Store
 from wherecast.store.open_store import StoreOptions, open_store
 from wherecast.store.position import Position
-from wherecast.store.records import Batch
 from wherecast.store.segments.segment_settings import DEFAULT_SEGMENTS, SegmentSettings
 
 FORMAT = "wherecast_log"
-_SHARE_MIN = 4_096  # publications of a task, where a batch is cut into several
+_TASK_MIN = 4_096  # publications of a task, where a batch is cut into several
 _TURN_WITHIN_S = 60.0
 
 
@@ -54,7 +54,7 @@ class NotStoredError(StoreError):
 
 
 @dataclass(frozen=True)
-class Share(InputPartition):
+class TaskRange(InputPartition):
     """What one task reads."""
 
     range: Range
@@ -133,14 +133,14 @@ class LogReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         planned = BatchPlan(begin, Position.from_dict(end["publications"]), end["changes"])
         text = begin.to_json()
         return [
-            Share(part, text, planned.changes)
+            TaskRange(part, text, planned.changes)
             for range_ in planned.ranges
             for part in _cut(range_, self._tasks)
         ]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Matches and commits a share; there are no rows."""
-        assert isinstance(partition, Share)
+        assert isinstance(partition, TaskRange)
         wanted, figures = partition.range, PipelineFigures()
         with figures.timed("subscriptions"):
             known = _subscriptions(self._path, partition)
@@ -154,7 +154,7 @@ class LogReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         _teller(self._told).tell(figures)
         return iter(())
 
-    def _commit(self, share: Share, matched: Matched) -> None:
+    def _commit(self, task: TaskRange, matched: MatchedRange) -> None:
         """Commits a share, after those before it.
 
         Raises:
@@ -162,18 +162,17 @@ class LogReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             NotStoredError: it could not be written.
             StoreError: those before it take too long.
         """
-        first, end = share.range.first, share.range.end
+        first, end = task.range.first, task.range.end
         try:
             batches = _writing_store(self._path, self._segments).batches
         except StoreError as error:
             raise NotStoredError(str(error)) from error
-        if first > Position.from_json(share.start)[share.range.partition]:
-            _await_turn(batches, first)
+        if first > Position.from_json(task.start)[task.range.partition]:
+            await_turn(batches, first, _TURN_WITHIN_S)
         try:
             at = max(last_time(batches), now_us())
-            start, after = ({share.range.partition: offset} for offset in (first, end))
-            segments, letters = (matched.segment,), matched.dead_letters
-            batch = Batch(Position(start), Position(after), share.changes, segments, letters, at)
+            start, after = (Position({task.range.partition: offset}) for offset in (first, end))
+            batch = batch_of(BatchPlan(start, after, task.changes), [matched], at)
             batches.commit(batch, self._epoch)
         except StoreError as error:
             raise NotStoredError(str(error)) from error
@@ -203,16 +202,6 @@ def _writing_store(path: str, segments: SegmentSettings) -> Store:
     return _writing_stores[path]
 
 
-def _await_turn(batches: Batches, first: int) -> None:
-    """Waits until everything before an offset is committed.
-
-    Raises:
-        StoreError: that takes too long.
-    """
-    if not batches.wait(first - 1, _TURN_WITHIN_S):
-        raise StoreError(f"what lies before publication {first} was not committed in time")
-
-
 _tellers: dict[str, Teller] = {}
 
 
@@ -227,12 +216,12 @@ def _teller(folder: str) -> Teller:
 _keepers: dict[str, SubscriptionCache] = {}
 
 
-def _subscriptions(path: str, share: Share) -> InForce:
-    """The subscriptions in force of this process, for a share of a batch."""
+def _subscriptions(path: str, task: TaskRange) -> LiveSubscriptions:
+    """The live subscriptions of this process, for a task of a batch."""
     if path not in _keepers:
         store = _store(path)
         _keepers[path] = SubscriptionCache(store.log, store.snapshots)
-    return _keepers[path].at(Position.from_json(share.start), share.changes)
+    return _keepers[path].at(Position.from_json(task.start), task.changes)
 
 
 def _offset(position: Position, changes: int) -> dict[str, Any]:
@@ -242,7 +231,7 @@ def _offset(position: Position, changes: int) -> dict[str, Any]:
 def _cut(range_: Range, tasks: int) -> Iterator[Range]:
     """A range in about equal parts, as many as there are tasks where it is large enough."""
     count = range_.end - range_.first
-    parts = max(1, min(tasks, count // _SHARE_MIN))
+    parts = max(1, min(tasks, count // _TASK_MIN))
     bounds = [range_.first + count * part // parts for part in range(parts + 1)]
     for first, end in pairwise(bounds):
         yield Range(range_.partition, first, end)

@@ -3,8 +3,9 @@
 from contextlib import suppress
 
 from wherecast.model import ConflictError
-from wherecast.pipeline.live.in_force import InForce
-from wherecast.pipeline.live.stage import Range, match_range
+from wherecast.pipeline.live.batch_plan import Range
+from wherecast.pipeline.live.stage import match_range
+from wherecast.pipeline.live.subscription_cache import bring_to, subscriptions_at
 from wherecast.store.contracts import Batches, Store
 from wherecast.store.records import Segment
 from wherecast.store.sequences import spans_of
@@ -24,11 +25,15 @@ def mend(store: Store, first: int, end: int, now: int) -> None:
 
 def made_again(store: Store, first: int, end: int, now: int) -> list[Segment]:
     """The segments of a range of sequences, as its batches made them."""
-    known = InForce()
+    records = store.batches.records(first, end)
+    if not records:
+        return []
+    _, oldest = records[0]
+    known = subscriptions_at(store.log, store.snapshots, oldest.start, oldest.changes)
     left_out = _left_out(store.batches)
     segments: list[Segment] = []
-    for sequence, batch in store.batches.records(first, end):
-        known.advance(store.log.changes(known.version, batch.changes), batch.changes)
+    for sequence, batch in records:
+        bring_to(known, store.log, batch.start, batch.changes)
         for span in spans_of(batch.start, batch.end, sequence):
             start = span.offset + max(first - span.sequence, 0)
             stop = span.offset + min(end - span.sequence, span.count)

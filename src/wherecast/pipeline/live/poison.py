@@ -12,10 +12,12 @@ from pathlib import Path
 
 import wherecast
 from wherecast.model import ConfigError, StoreError
-from wherecast.pipeline.live.in_force import InForce
-from wherecast.pipeline.live.stage import Range, match_range
+from wherecast.pipeline.live.batch_plan import Range
+from wherecast.pipeline.live.stage import match_range
+from wherecast.pipeline.live.subscription_cache import subscriptions_at
 from wherecast.store.clock import now_us
 from wherecast.store.open_store import open_store
+from wherecast.store.position import Position
 
 _CUT = 16  # pieces of a piece
 _UNREADABLE = 3  # the exit code of a process that could not read the store
@@ -71,8 +73,9 @@ def _reached(path: Path, range_: Range, changes: int, size: int) -> int:
 def match_pieces(path: Path, range_: Range, changes: int, size: int) -> Iterator[int]:
     """Matches a range piece by piece; where it begins, and after each one where that ended."""
     store = open_store(path, "reader")
-    known = InForce()
-    known.advance(store.log.changes(0, changes), changes)
+    # Other partitions are not read, so their start may be anywhere: their end reaches every floor.
+    start = Position({**store.log.ends(), range_.partition: range_.first})
+    known = subscriptions_at(store.log, store.snapshots, start, changes)
     yield range_.first
     for first in range(range_.first, range_.end, size):
         end = min(first + size, range_.end)

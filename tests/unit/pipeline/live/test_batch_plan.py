@@ -4,8 +4,7 @@ from hypothesis import strategies as st
 
 import wherecast as wc
 from wherecast.broker.intake.intake import prepare
-from wherecast.pipeline.live.batch_plan import limited, plan
-from wherecast.pipeline.live.stage import Range
+from wherecast.pipeline.live.batch_plan import Range, limited, plan
 from wherecast.store.memory.log import MemoryLog
 from wherecast.store.position import Position
 

@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wherecast.pipeline.live import grouping
-from wherecast.pipeline.live.in_force import InForce
+from wherecast.pipeline.live.join_shares import JoinedMatches
+from wherecast.pipeline.live.roster import Roster
 from wherecast.store.segments.segments import problem_of
 
 names = st.sampled_from(["ana", "Ana", "žuta", "b", "𝄞"])
@@ -12,15 +13,15 @@ versions = st.lists(st.tuples(names, st.sampled_from(["s1", "s10", "s2", "ž"]))
 matches = st.lists(st.tuples(st.integers(10, 19), st.integers(0, 99)), max_size=30)
 
 
-def in_force(named: list[tuple[str, str]]) -> InForce:
-    known = InForce()
+def roster_of(named: list[tuple[str, str]]) -> Roster:
+    known = Roster()
     known.subscribers, known.ids = [name for name, _ in named], [id for _, id in named]
     return known
 
 
 def test_no_matches_are_no_notifications() -> None:
     none = np.zeros(0, np.int64)
-    assert grouping.notifications(none, none, InForce()).num_rows == 0
+    assert grouping.group_matches(JoinedMatches(none, none), Roster()).num_rows == 0
 
 
 @given(versions, matches)
@@ -31,11 +32,11 @@ def test_one_by_one_and_as_columns_they_are_the_same(
     distinct = {(offset, named[number % len(named)]): number for offset, number in pairs}
     offsets = np.array([offset for offset, _ in distinct], np.int64)
     numbers = np.array([number % len(named) for number in distinct.values()], np.int64)
-    known = in_force(named)
-    few = grouping.notifications(offsets, numbers, known)
+    known = roster_of(named)
+    few = grouping.group_matches(JoinedMatches(offsets, numbers), known)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(grouping, "_FEW", 0)
-        many = grouping.notifications(offsets, numbers, known)
+        many = grouping.group_matches(JoinedMatches(offsets, numbers), known)
     assert few.equals(many)
     assert problem_of(few, 10, 20) is None
     assert few.to_pylist() == told(distinct)

@@ -17,8 +17,8 @@ from wherecast.broker.broker_core import BrokerCore
 from wherecast.broker.intake.intake import prepare
 from wherecast.model import StoreError
 from wherecast.pipeline.live import log_source
-from wherecast.pipeline.live.log_source import LogReader, NotStoredError, Share, _cut
-from wherecast.pipeline.live.stage import Range
+from wherecast.pipeline.live.batch_plan import Range
+from wherecast.pipeline.live.log_source import LogReader, NotStoredError, TaskRange, _cut
 from wherecast.pipeline.live.worker_figures import Listener
 from wherecast.store.contracts import Batches
 from wherecast.store.open_store import open_store
@@ -44,7 +44,7 @@ class Shares:
     def run(self, first: int, end: int, start: int | None = None, epoch: int | None = None) -> None:
         """What one task does."""
         begin = Position({0: first if start is None else start}).to_json()
-        share = Share(Range(0, first, end), begin, self.store.log.changes_end())
+        share = TaskRange(Range(0, first, end), begin, self.store.log.changes_end())
         own = self.epoch if epoch is None else epoch
         options = {"path": str(self.path), "epoch": str(own), "told": str(self.told.folder)}
         assert list(LogReader(options).read(share)) == []
@@ -88,13 +88,13 @@ def test_a_task_that_is_tried_again_commits_nothing_twice(shares: Shares) -> Non
 def test_a_share_waits_for_the_one_before_it(
     shares: Shares, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    waits, await_turn = Event(), log_source._await_turn
+    waits, await_turn = Event(), log_source.await_turn
 
-    def told(batches: Batches, first: int) -> None:
+    def told(batches: Batches, first: int, within_s: float) -> None:
         waits.set()
-        await_turn(batches, first)
+        await_turn(batches, first, within_s)
 
-    monkeypatch.setattr(log_source, "_await_turn", told)
+    monkeypatch.setattr(log_source, "await_turn", told)
     with ThreadPoolExecutor(1) as pool:
         second = pool.submit(shares.run, 4, 10, 0)
         assert waits.wait(60)

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import wherecast as wc
+from wherecast.pipeline.live.batch_plan import Range
 from wherecast.pipeline.live.poison import culprits
-from wherecast.pipeline.live.stage import Range
 
 pytestmark = pytest.mark.slow
 

@@ -8,8 +8,9 @@ import pytest
 import wherecast as wc
 from tests.live_log import LiveLog, told
 from wherecast.model import StoreError
-from wherecast.pipeline.live.in_force import InForce
-from wherecast.pipeline.live.stage import Matched, Range, match_range
+from wherecast.pipeline.live.batch_plan import Range
+from wherecast.pipeline.live.live_subscriptions import LiveSubscriptions
+from wherecast.pipeline.live.stage import MatchedRange, match_range
 from wherecast.store.records import Entry
 
 AIR = wc.Schema.from_dict({"no2": "float"})
@@ -32,15 +33,15 @@ def log() -> LiveLog:
     return LiveLog({"air": AIR, "any": ANY}, [("change", SUBSCRIBED), ("publish", ROWS)])
 
 
-def known(of: LiveLog) -> InForce:
-    subscriptions = InForce()
+def known(of: LiveLog) -> LiveSubscriptions:
+    subscriptions = LiveSubscriptions()
     subscriptions.advance(of.changes(0, of.changes_end), of.changes_end)
     return subscriptions
 
 
 def matched(
     entries: Iterator[Entry], first: int, end: int, poison: tuple[int, ...] = ()
-) -> Matched:
+) -> MatchedRange:
     return match_range(Range(0, first, end), entries, known(log()), 7, poison)
 
 

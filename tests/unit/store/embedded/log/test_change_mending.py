@@ -10,8 +10,9 @@ from tests.contract.stores import publications as bodies
 from tests.live_log import told
 from wherecast.columns import decode_rows
 from wherecast.columns.log_encoding import encode_batch
-from wherecast.pipeline.live.in_force import InForce
-from wherecast.pipeline.live.stage import Range, match_range
+from wherecast.pipeline.live.batch_plan import Range
+from wherecast.pipeline.live.live_subscriptions import LiveSubscriptions
+from wherecast.pipeline.live.stage import match_range
 from wherecast.pipeline.live.subscription_cache import SubscriptionCache
 from wherecast.store.changes import compaction
 from wherecast.store.embedded.check.check_store import check_store
@@ -60,7 +61,7 @@ def execute(path: Path, *statements: str) -> None:
 def opened(path: Path) -> tuple[object, Matches]:
     """What the registry of an owner has, and what its publications match."""
     store = EmbeddedStore(path)
-    registry, known = store.registry, InForce()
+    registry, known = store.registry, LiveSubscriptions()
     held = {name: registry.subscriptions(name) for name in registry.subscribers()}
     known.advance(store.log.changes(0, 12), 12)
     entries = store.log.read(0, 0, len(HISTORY))
@@ -169,10 +170,10 @@ def test_who_passed_it_over_takes_it_in_once_it_is_mended(path: Path) -> None:
     reader = EmbeddedStore(path, "reader")
     keeper = SubscriptionCache(reader.log, None)
     known = keeper.at(Position(), 12)
-    assert list(known.passed_over) == [6]
+    assert list(known.roster.passed_over) == [6]
     EmbeddedStore(path).close()
     for _ in range(64):
         known = keeper.at(Position(), 12)
-    assert not known.passed_over
+    assert not known.roster.passed_over
     assert len(known) == 6
     reader.close()

@@ -9,7 +9,7 @@ import pytest
 from tests.contract.stores import SCHEMA, Body, Place, changes, embedded_place, publications
 from tests.unit.store.embedded.test_database import SmallDisk
 from wherecast.model import StoreError
-from wherecast.pipeline.live.in_force import InForce
+from wherecast.pipeline.live.live_subscriptions import LiveSubscriptions
 from wherecast.store.changes import compaction
 from wherecast.store.changes.projection import replay
 from wherecast.store.embedded.check.check_store import check_store
@@ -76,11 +76,11 @@ def test_a_damaged_part_is_passed_over(path: Path, place: Place) -> None:
     for version, left in ((2, 2), (4, 0), (0, 0)):
         execute(path, f"UPDATE changes SET batch = x'00' WHERE version = {version}")
         for begin in (0, 1, 3, 60):
-            known = InForce()
-            known.version = begin
+            known = LiveSubscriptions()
+            known.roster.version = begin
             known.advance(place.log.changes(begin, 61), 61)
-            assert (known.version, len(known)) == (61, left)
-            assert known.passed_over
+            assert (known.roster.version, len(known)) == (61, left)
+            assert known.roster.passed_over
         place.log.trim(place.log.ends())
     told = [one.problem for one in check_store(path) if one.problem]
     assert [line.split(":")[0] for line in told] == [

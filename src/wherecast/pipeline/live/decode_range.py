@@ -1,0 +1,129 @@
+"""decode: the entries of a range of the log → rows with their offsets, and dead letters."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from wherecast.arrays.vectors import array_of
+from wherecast.columns.log_encoding import decode_batch
+from wherecast.model import Schema, StoreError
+from wherecast.pipeline.live.batch_plan import Range
+from wherecast.store.records import DeadLetter, Entry
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StreamRows:
+    """Publications of one stream.
+
+    Attributes:
+        stream: its name.
+        offsets: of the publications; int64, shape (n,).
+        batch: the publications, n valid rows.
+    """
+
+    stream: str
+    offsets: Ints
+    batch: pa.RecordBatch
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DecodedRange:
+    """The publications of a range, as every share sees them.
+
+    Attributes:
+        range: which publications.
+        rows: those that can be matched, by stream.
+        dead_letters: the others, with the reason.
+    """
+
+    range: Range
+    rows: tuple[StreamRows, ...]
+    dead_letters: tuple[DeadLetter, ...]
+
+    @property
+    def count(self) -> int:
+        """Number of publications that can be matched."""
+        return sum(len(rows.offsets) for rows in self.rows)
+
+
+def decode_range(
+    range_: Range,
+    entries: Iterable[Entry],
+    schemas: Mapping[str, Schema],
+    at: int,
+    poison: frozenset[int] = frozenset(),
+) -> DecodedRange:
+    """The rows of a range by stream.
+
+    Args:
+        range_: which publications.
+        entries: all that overlap the range, in order.
+        schemas: of the streams, by name.
+        at: the time now, for dead letters.
+        poison: the offsets of publications that are left out, since they end the process.
+
+    Raises:
+        StoreError: the entries do not cover the range.
+    """
+    parts: dict[str, list[tuple[Ints, pa.RecordBatch]]] = {}
+    dead: list[DeadLetter] = []
+    covered = range_.first
+    for entry in entries:
+        first, end = max(entry.first, range_.first), min(entry.first + entry.count, range_.end)
+        if first >= end:
+            continue
+        if first != covered:
+            break
+        covered = end
+        offsets = np.arange(first, end)
+        reason = entry.damage
+        if reason is None:
+            try:
+                batch = _batch(entry, schemas).slice(first - entry.first, end - first)
+            except ValueError as error:
+                reason = str(error)
+        if reason is not None:
+            dead.extend(_letters(entry, offsets.tolist(), reason, at))
+            continue
+        bad = sorted(poison.intersection(offsets.tolist())) if poison else []
+        if bad:
+            dead.extend(_letters(entry, bad, "matching it ends the process", at))
+            good = ~np.isin(offsets, bad)
+            offsets, batch = offsets[good], batch.filter(array_of(good))
+        parts.setdefault(entry.stream, []).append((offsets, batch))
+    if covered < range_.end:
+        raise StoreError(
+            f"publication {covered} of partition {range_.partition} is missing in the log"
+        )
+    rows = [joined for stream, own in parts.items() for joined in _joined(stream, own)]
+    return DecodedRange(range_, tuple(rows), tuple(dead))
+
+
+def _batch(entry: Entry, schemas: Mapping[str, Schema]) -> pa.RecordBatch:
+    """The appended rows of an entry; raises `ValueError`."""
+    schema = schemas.get(entry.stream)
+    if schema is None:
+        raise ValueError(f"stream {entry.stream} is not defined")
+    batch = decode_batch(entry.attributes, schema)
+    batch = batch if entry.rows is None else batch.take(array_of(entry.rows))
+    if batch.num_rows != entry.count:
+        raise ValueError(f"the entry has {batch.num_rows} rows instead of {entry.count}")
+    return batch
+
+
+def _letters(entry: Entry, offsets: list[int], reason: str, at: int) -> list[DeadLetter]:
+    return [DeadLetter(entry.stream, entry.partition, offset, reason, at) for offset in offsets]
+
+
+def _joined(stream: str, parts: list[tuple[Ints, pa.RecordBatch]]) -> list[StreamRows]:
+    """Batches of one schema as one; those of an open schema may differ, and stay apart."""
+    first = parts[0][1]
+    if len(parts) > 1 and all(batch.schema.equals(first.schema) for _, batch in parts[1:]):
+        offsets = np.concatenate([offsets for offsets, _ in parts])
+        return [StreamRows(stream, offsets, pa.concat_batches([batch for _, batch in parts]))]
+    return [StreamRows(stream, offsets, batch) for offsets, batch in parts]
