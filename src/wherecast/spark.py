@@ -26,8 +26,10 @@ from wherecast.pipeline.spark.compile_filters import compile_frame, filter_colum
 from wherecast.pipeline.spark.match_query import MatchQuery, build
 from wherecast.pipeline.spark.query_checks import (
     need_columns,
+    need_filters,
     need_frame,
     need_kind,
+    need_names,
     need_no_clash,
     need_one_of,
     need_schema,
@@ -132,6 +134,8 @@ def match(  # noqa: PLR0913  # the options of a join, all but two by keyword
     need_one_of("output", output, Output)
     need_kind("prefix", prefix, str)
     need_kind("schema", schema, Schema, optional=True)
+    if keep is not None:
+        need_names("keep", keep)
     if keep and how in ("semi", "anti"):
         raise ConfigError(f"how={how!r} adds no columns of the filters, so keep is too much")
     need_python(publications.sparkSession)
@@ -141,6 +145,7 @@ def match(  # noqa: PLR0913  # the options of a join, all but two by keyword
             raise ConfigError("id, filter and on_bad_filter are for a DataFrame of filters")
         compiled = _compiled(filters, schema)
     else:
+        need_filters(filters)
         given = publications.schema if schema is None else schema
         compiled = compile_filters(filters, given, keep or (), id, filter, on_bad_filter)
         keep = None  # all that was compiled

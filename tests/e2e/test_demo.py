@@ -142,7 +142,10 @@ def test_the_next_commands_work_as_printed(home: Path, shown: str) -> None:
     counts = [re.match(expected, line) for line in (on_spark, here)]
     assert all(counts)
     assert len({found[1] for found in counts if found}) == 1
-    assert re.search(r"\) on Spark \S+ local\[\*,4\] -> \S+/matches.csv$", on_spark.strip())
+    assert re.search(
+        r"\) on Spark \S+ local\[\*,4\], which took [\d.]+ s more to start, -> \S+csv$",
+        on_spark.strip(),
+    )
     assert re.search(r"\) inline -> \S+/matches.jsonl$", here.strip())
     files = home / "files"
     rows = (files / "matches.csv").read_text().count("\n") - 1

@@ -329,7 +329,13 @@ class TestFilters:
                 "filters are strings, column level is int",
             ),
             (filters, {"on_bad_filter": "drop"}, "'raise' or 'skip'"),
-            ([("a", "b")], {}, "filters is a Spark DataFrame"),
+            ([("a", "b")], {}, "filters are a DataFrame with .* or a FilterSet, not list"),
+            (["no2 > 0"], {}, r"compile_filters or load_filters returned, or a FilterSet"),
+            (filters, {"keep": True}, "keep is a list of columns, not True"),
+            (compiled, {"keep": True}, "keep is a list of columns, not True"),
+            (filters, {"keep": "email"}, r"keep is a list of columns: \['email'\]"),
+            (compiled, {"keep": "email"}, r"keep is a list of columns: \['email'\]"),
+            (filters, {"keep": [1]}, "keep is a list of columns, and 1 names none"),
         ]
         for given, options, message in wrong:
             with pytest.raises(ConfigError, match=message):

@@ -76,7 +76,9 @@ def test_the_same_file_of_matches(
         assert run(["match", *named, *out]) == 0
         line, err = capsys.readouterr()
         assert "1 publication refused" in err
-        assert (f"/s) on Spark {spark.version} local[2,2] -> " in line) == (runner == "spark")
+        assert (f"/s) on Spark {spark.version} local[2,2], which took " in line) == (
+            runner == "spark"
+        )
 
     spark_rows = (tmp_path / "spark.jsonl").read_text()
     assert spark_rows == (tmp_path / "inline.jsonl").read_text()
@@ -96,5 +98,14 @@ def test_figures_as_json_say_where_it_ran(
     assert run(["match", *named, "--json"]) == 0
 
     report = json.loads(capsys.readouterr().out)
+    assert report["spark_start_seconds"] > 0
     expected = {"runner": "spark", "spark_version": spark.version, "spark_master": "local[2,2]"}
     assert report.items() >= (expected | {"publications": 2, "filters": 1, "matches": 1}).items()
+
+
+def test_a_warm_up_runs_a_job_in_the_workers(spark: "SparkSession", tmp_path: Path) -> None:
+    from wherecast.pipeline.spark.warm_up import warm_up
+
+    found = warm_up(spark, tmp_path)
+    assert found >= 2
+    assert found % 2 == 0, "both filters match each row"

@@ -33,6 +33,19 @@ def test_check_names_what_could_be_better(spark: "SparkSession") -> None:
     assert told.startswith("spark.sql.session.timeZone is Asia/Tokyo, better UTC: times without")
 
 
+def test_check_of_a_session_without_a_time_zone(spark: "SparkSession") -> None:
+    from wherecast.spark import check
+
+    spark.conf.unset("spark.sql.session.timeZone")
+    try:
+        found = {advice.setting: advice for advice in check(spark)}
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", "UTC")
+
+    told = str(found["spark.sql.session.timeZone"])
+    assert told.startswith("spark.sql.session.timeZone is not set, better UTC: times without")
+
+
 def test_validate_adds_the_reason(spark: "SparkSession") -> None:
     from wherecast.spark import validate
 

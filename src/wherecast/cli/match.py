@@ -64,7 +64,7 @@ def run_match(options: MatchOptions) -> None:
         match_files(publications, runner.filters, options.output, runner.run, tally)
         duration = time.perf_counter() - start
     _complain(tally, rejected)
-    report = _Report(options.output, len(part.part), len(rejected), tally, duration, runner.where)
+    report = _Report(options.output, len(part.part), len(rejected), tally, duration, runner.spark)
     print(report.to_json() if options.json else report)
 
 
@@ -85,13 +85,21 @@ class _Runner:
         run: runs a task.
         filters: as it takes them.
         ask: gives the tasks that run now.
-        where: it runs, None for this process.
+        spark: the Spark that it runs on; None for this process.
     """
 
     run: Runner
     filters: FilterSource
     ask: Callable[[], Work] = Work
-    where: Whereabouts | None = None
+    spark: "_StartedSpark | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class _StartedSpark:
+    """A session whose Python workers run, and the time that both took to start."""
+
+    where: Whereabouts
+    start_seconds: float
 
 
 @contextmanager
@@ -104,12 +112,17 @@ def _runner(options: MatchOptions, given: _Compiled) -> Iterator[_Runner]:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         with screen.progress("Spark", lambda _: "starting"):
+            start = time.perf_counter()
             spark = stack.enter_context(spark_session(options.master))
+            from wherecast.pipeline.spark.warm_up import warm_up
+
+            warm_up(spark, folder)
+            started = _StartedSpark(whereabouts(spark), time.perf_counter() - start)
         from wherecast.pipeline.spark.spark_runner import run_on_files
 
         source = placed(given.part, given.id_type, given.schema, False, folder / "filters")
         run = run_on_files(spark, folder)
-        yield _Runner(run, source, lambda: work(spark), whereabouts(spark))
+        yield _Runner(run, source, lambda: work(spark), started)
 
 
 def _so_far(tally: Tally, now: Work) -> str:
@@ -134,20 +147,23 @@ def _complain(tally: Tally, rejected: list[RejectedFilter]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Report:
-    """The figures of a run; where it ran is None for this process."""
+    """The figures of a run; `spark` is None where this process matched."""
 
     output: Path
     filters: int
     rejected: int
     tally: Tally
     seconds: float
-    where: Whereabouts | None
+    spark: _StartedSpark | None
 
     def __str__(self) -> str:
         tally = self.tally
         refused = f" ({tally.refused:,} refused)" if tally.refused else ""
         bad = f" ({self.rejected:,} left out)" if self.rejected else ""
-        where = "inline" if self.where is None else f"on {self.where}"
+        where = "inline"
+        if self.spark is not None:
+            start = screen.seconds(self.spark.start_seconds)
+            where = f"on {self.spark.where}, which took {start} more to start,"
         return (
             f"{screen.count(tally.publications, 'publication')}{refused},"
             f" {screen.count(self.filters, 'filter')}{bad}:"
@@ -158,7 +174,7 @@ class _Report:
 
     def to_json(self) -> str:
         """The same figures as a JSON object."""
-        tally, where = self.tally, self.where
+        tally, spark = self.tally, self.spark
         report = {
             "publications": tally.publications,
             "publications_refused": tally.refused,
@@ -168,9 +184,10 @@ class _Report:
             "seconds": round(self.seconds, 3),
             "publications_per_s": round(tally.publications / self.seconds, 1),
             "matches_per_s": round(tally.matches / self.seconds, 1),
-            "runner": "inline" if where is None else "spark",
-            "spark_version": None if where is None else where.version,
-            "spark_master": None if where is None else where.master,
+            "runner": "inline" if spark is None else "spark",
+            "spark_version": None if spark is None else spark.where.version,
+            "spark_master": None if spark is None else spark.where.master,
+            "spark_start_seconds": None if spark is None else round(spark.start_seconds, 3),
             "output": str(self.output),
         }
         return orjson.dumps(report).decode()

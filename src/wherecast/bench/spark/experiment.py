@@ -10,6 +10,7 @@ from wherecast.bench.progress import Doing, Row, View
 from wherecast.bench.spark import engines as engines
 from wherecast.bench.spark.cases import NAMES, SCALE, Case, cases
 from wherecast.pipeline.spark.session import spark_session
+from wherecast.pipeline.spark.warm_up import warm_up
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -57,6 +58,7 @@ def rows(size: int | None, seed: int, only: str | None = None) -> Iterator[Row |
             TemporaryDirectory(prefix="wherecast-bench-") as home,
             spark_session(MASTER, options=_OPTIONS) as spark,  # new workers, so their memory is too
         ):
+            warm_up(spark, Path(home))  # what the start takes is no part of a first result
             for step in _case(case, spark, Path(home), seed):
                 yield step if isinstance(step, Doing) else {**step, **_ran_on(spark)}
 

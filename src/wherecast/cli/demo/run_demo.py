@@ -45,7 +45,7 @@ def run_demo(directory: Path | None, master: str) -> None:
     publications = air.publications()
     with ExitStack() as stack:
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        spark = _start_spark(out, master, stack)
+        spark = _start_spark(out, master, scratch, stack)
         _compare(out, spark, scratch)
         results = _stream(out, spark, publications, scratch)
     refused = validate(publications.to_batches()[0], air.schema()).dead_letters
@@ -60,14 +60,14 @@ def _of_city(publications: pa.Table, city: str) -> pa.Table:
     return publications.filter(pc.equal(publications.column("city"), city))
 
 
-def _start_spark(out: Console, master: str, stack: ExitStack) -> "SparkSession":
+def _start_spark(out: Console, master: str, scratch: Path, stack: ExitStack) -> "SparkSession":
     """A session whose Python workers run; the time that they take stands apart."""
     with screen.progress("Spark", lambda _: "starting", out=out):
         started = perf_counter()
         spark = stack.enter_context(spark_session(master))
         from wherecast.pipeline.spark.warm_up import warm_up
 
-        warm_up(spark)
+        warm_up(spark, scratch)
         seconds = perf_counter() - started
     demo_screen.show_spark(out, whereabouts(spark), seconds)
     return spark

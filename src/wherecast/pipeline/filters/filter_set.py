@@ -18,6 +18,7 @@ from wherecast.pipeline.filters.filter_versions import FilterVersions, SetOption
 from wherecast.pipeline.filters.stored_filters import StoredFilters
 from wherecast.pipeline.filters.streaming_filters import pinned
 from wherecast.pipeline.spark.frame_columns import arrow_schema_of
+from wherecast.pipeline.spark.query_checks import need_names
 from wherecast.pipeline.spark.spark_filters import Filters
 from wherecast.store.blobs.blobs import open_blobs
 
@@ -40,6 +41,24 @@ class Change:
     replaced: int = 0
     removed: int = 0
     rejected: tuple[RejectedFilter, ...] = ()
+
+
+class MissingFilter(ConfigError, KeyError):
+    """Ids that a set of filters does not hold; nothing was removed.
+
+    Attributes:
+        ids: the first of the ids.
+        count: number of the ids.
+    """
+
+    def __init__(self, ids: Sequence[str | int], count: int) -> None:
+        self.ids = tuple(ids)
+        self.count = count
+        super().__init__(self.ids, count)
+
+    def __str__(self) -> str:
+        named = ", ".join(map(repr, self.ids)) + (", …" if self.count > len(self.ids) else "")
+        return f"{self.count} {'id is' if self.count == 1 else 'ids are'} not in the set: {named}"
 
 
 class FilterSet:
@@ -178,7 +197,7 @@ class FilterSet:
             missing: `raise` refuses all where one is not there, `skip` removes those that are.
 
         Raises:
-            KeyError: one is not there.
+            MissingFilter: an id is not in the set; a `ConfigError`, and a `KeyError` too.
             ConflictError: another writer made the next version; nothing changed.
         """
         if missing not in ("raise", "skip"):
@@ -187,7 +206,7 @@ class FilterSet:
         base, open_blob = newest.filters, Place(self.uri).open
         absent = given if base is None else filter_changes.missing(base, given, open_blob)
         if len(absent) and missing == "raise":
-            raise KeyError(_absent(absent.slice(0, _SHOWN_MAX).to_pylist(), len(absent)))
+            raise MissingFilter(absent.slice(0, _SHOWN_MAX).to_pylist(), len(absent))
         if base is None or len(absent) == len(given):
             return Change(newest.number)
         folder = self._versions.folder(newest.number + 1)
@@ -244,6 +263,7 @@ def _asked(
         enforced = isinstance(schema, Schema)
         attributes = schema if isinstance(schema, Schema) else Schema.from_spark(schema)
         asked |= {"schema": attributes, "enforced": enforced}
+    need_names("keep", keep)
     if keep:
         asked["keep"] = tuple(dict.fromkeys(keep))
     if keep_for is not None:
@@ -264,8 +284,3 @@ def _need_same(there: SetOptions, given: SetOptions, uri: str) -> None:
     ):
         if old != new:
             raise ConfigError(f"the set of filters at {uri} was made with other {what}")
-
-
-def _absent(shown: Sequence[str | int], count: int) -> str:
-    named = ", ".join(map(repr, shown)) + (", …" if count > len(shown) else "")
-    return f"{count} {'id is' if count == 1 else 'ids are'} not in the set: {named}"

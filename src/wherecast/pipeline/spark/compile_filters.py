@@ -30,7 +30,7 @@ from wherecast.pipeline.filters.filter_table import FilterReading, OnBad, need_o
 from wherecast.pipeline.filters.stored_filters import Folder, StoredFilters, store_filters
 from wherecast.pipeline.spark import spark_runner
 from wherecast.pipeline.spark.frame_columns import arrow_schema_of, stuck
-from wherecast.pipeline.spark.query_checks import find_column, need_frame
+from wherecast.pipeline.spark.query_checks import find_column, need_frame, need_names
 from wherecast.pipeline.spark.worker_python import need_python
 
 if TYPE_CHECKING:
@@ -53,8 +53,7 @@ def filter_columns(
     if filters.isStreaming:
         raise ConfigError("filters are a batch DataFrame, not a streaming one")
     ids, texts = find_column(filters, id), find_column(filters, filter)
-    if isinstance(keep, str):
-        raise ConfigError(f"keep is a list of columns: [{keep!r}]")
+    need_names("keep", keep)
     kept = [find_column(filters, name) for name in dict.fromkeys(keep)]
     awkward = stuck(StructType(kept))
     if awkward:

@@ -1,4 +1,4 @@
-"""What is looked at before a query is built, so that its errors come at once and name the place."""
+"""Checks before a query is built, so that errors come at once and name the place."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, get_args
@@ -19,13 +19,17 @@ if TYPE_CHECKING:
 
 
 def need_frame(value: object, what: str) -> None:
-    """Nothing where the value is a DataFrame, of whichever kind of session."""
-    if not (hasattr(value, "mapInArrow") and hasattr(value, "isStreaming")):
+    """Raises ConfigError unless the value is a DataFrame of a classic or a Connect session."""
+    if not _is_frame(value):
         raise ConfigError(f"{what} is a Spark DataFrame, not {type(value).__name__}")
 
 
+def _is_frame(value: object) -> bool:
+    return hasattr(value, "mapInArrow") and hasattr(value, "isStreaming")
+
+
 def need_kind(option: str, value: object, kind: type, optional: bool = False) -> None:
-    """Nothing where the value is of a class, or None where that may be."""
+    """Raises ConfigError unless the value is of a class, or None where that is allowed."""
     if isinstance(value, kind) or (optional and value is None):
         return
     wanted = "a wherecast Schema" if kind is Schema else "a string"
@@ -33,14 +37,34 @@ def need_kind(option: str, value: object, kind: type, optional: bool = False) ->
 
 
 def need_schema(value: object) -> None:
-    """Nothing where the value is a schema of a DataFrame, or one of Wherecast."""
+    """Raises ConfigError unless the value is the schema of a DataFrame or a Wherecast Schema."""
     if not (isinstance(value, Schema) or hasattr(value, "fields")):
         kind = type(value).__name__
         raise ConfigError(f"schema is that of a DataFrame, or a wherecast Schema, not {kind}")
 
 
+def need_names(option: str, value: object) -> None:
+    """Raises ConfigError unless the value is a list or tuple of column names."""
+    if isinstance(value, str):
+        raise ConfigError(f"{option} is a list of columns: [{value!r}]")
+    if not isinstance(value, Sequence):
+        raise ConfigError(f"{option} is a list of columns, not {value!r}")
+    for name in value:
+        if not isinstance(name, str):
+            raise ConfigError(f"{option} is a list of columns, and {name!r} names none")
+
+
+def need_filters(value: object) -> None:
+    """Raises ConfigError unless the value is a DataFrame; names all that `match` accepts."""
+    if not _is_frame(value):
+        raise ConfigError(
+            "filters are a DataFrame with the columns id and filter, Filters that compile_filters"
+            f" or load_filters returned, or a FilterSet, not {type(value).__name__}"
+        )
+
+
 def need_one_of(option: str, value: object, choices: Any) -> None:
-    """Nothing where the value is one of a `Literal`."""
+    """Raises ConfigError unless the value is one of a `Literal`."""
     known = get_args(choices)
     if value not in known:
         raise ConfigError(f"{option} is one of {', '.join(known)}, not {value!r}")
@@ -79,13 +103,13 @@ def need_columns(
     needed: Sequence[Attribute],
     open_blob: Open | None = None,
 ) -> None:
-    """Nothing where the columns of the publications can be what the filters were read for.
+    """Raises an error unless the publications have the columns that the filters were read for.
 
     Args:
-        publications: what is matched.
-        filters: what it is matched against.
-        needed: the attributes that are looked at.
-        open_blob: finds the files of the filters, so that an error can name one of them.
+        publications: the DataFrame to match.
+        filters: the filters to match it with.
+        needed: the attributes that matching reads.
+        open_blob: opens a blob of the filters, so that an error can name a filter.
 
     Raises:
         SchemaError: a column cannot be the attribute of its name.
@@ -109,7 +133,7 @@ def need_columns(
 
 
 def _absent(name: str, filter_id: object, found: Schema) -> str:
-    """What is said of an attribute that is no column."""
+    """The error about an attribute that is no column."""
     text = f"the filters need {name}"
     if filter_id is not None:
         text = f"the filters name {name} (filter {filter_id!r} for one)"
@@ -125,7 +149,7 @@ def _shown(attribute: Attribute) -> str:
 
 
 def _need_attribute(attribute: Attribute, found: Schema) -> None:
-    """Nothing where no column of that name is of a type that no attribute has."""
+    """Raises SchemaError where the column of an attribute has a type that no attribute has."""
     if found.find(attribute.name) is not None:
         return
     name = attribute.name.casefold()
@@ -143,7 +167,7 @@ def _refuse(column: str, shown: str, attribute: Attribute) -> None:
 
 
 def need_no_clash(publications: "DataFrame", added: Sequence["StructField"]) -> None:
-    """Nothing where no two columns of the result have one name, in any case."""
+    """Raises ConfigError where two columns of the result have the same name, in any case."""
     there = {name.casefold() for name in publications.columns}
     for column in added:
         if column.name.casefold() in there:

@@ -142,4 +142,5 @@ def _settings(spark: "SparkSession") -> Iterator[Advice]:
 
 
 def _get(spark: "SparkSession", key: str, default: str) -> str:
-    return spark.conf.get(key, default) or default
+    value = spark.conf.get(key, None)  # Spark would refuse an empty default of a time zone
+    return default if value is None else value

@@ -1,37 +1,38 @@
-"""The rest of the start of Spark: Python workers that run and have loaded the kernels.
+"""The rest of the start of Spark: a first job, with Python workers that load the kernels.
 
-A session starts its Python workers with the first query that needs them. A command that reports
-times runs one such query beforehand, so that its figures are those of the matching alone.
+A session loads most of its code with the first job, and starts its Python workers with the first
+job that needs them. A command that reports times runs a small job beforehand, so that its figures
+are those of its own work.
 """
 
-from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from wherecast.model import Schema
-from wherecast.pipeline.filters.loaded_filters import compile_filters
-from wherecast.pipeline.spark.spark_runner import in_worker
-from wherecast.pipeline.stages.batch_stages import validate
+from wherecast.pipeline.filters.blob_location import placed
+from wherecast.pipeline.filters.loaded_filters import compile_part
+from wherecast.pipeline.spark.spark_runner import run_on_files
+from wherecast.pipeline.stages.batch_task import PairTask
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_WORKERS_MAX = 64
+_ROWS_MAX = 64
+_SCHEMA = Schema.from_dict({"x": "float", "name": "string"})
+_FILTERS = pa.table({"id": [1, 2], "filter": ["x > 0 AND x < 2", "name = 'a'"]})
+_COLUMNS = pa.schema([("name", pa.string()), ("x", pa.float64())])
 
 
-def warm_up(spark: "SparkSession") -> None:
-    """Starts a Python worker per slot, at most 64; each matches one row."""
-    workers = min(spark.sparkContext.defaultParallelism, _WORKERS_MAX)
-    rows = spark.range(0, workers, 1, workers)
-    rows.mapInArrow(in_worker(b"", f"{__name__}:match_one_row"), "id long").count()
-
-
-def match_one_row(_: bytes, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The batches as they are; before the first, the worker compiles and matches two filters."""
-    schema = Schema.from_dict({"x": "float", "name": "string"})
-    table = pa.table({"id": [1, 2], "filter": ["x > 0 AND x < 2", "name = 'a'"]})
-    filters = compile_filters(table, schema)[0]
-    row = pa.RecordBatch.from_pylist([{"x": 1.0, "name": "a"}])
-    filters.parts.match(validate(row, filters.schema).batch)
-    yield from batches
+def warm_up(spark: "SparkSession", scratch: Path) -> int:
+    """The number of matches of a small job: a row per slot, at most 64; files go to `scratch`."""
+    home = scratch / "warm-up"
+    home.mkdir()
+    part, _ = compile_part(_FILTERS, _SCHEMA)
+    filters = placed(part, pa.int64(), _SCHEMA, False, home / "filters")
+    context = getattr(spark, "_sc", None)  # a Connect session has none
+    rows = 1 if context is None else min(context.defaultParallelism, _ROWS_MAX)
+    batches = [pa.record_batch({"row": [row], "name": ["a"], "x": [1.0]}) for row in range(rows)]
+    found = run_on_files(spark, home)(PairTask(filters, _COLUMNS), batches)
+    return sum(batch.num_rows for batch in found)

@@ -18,7 +18,7 @@ import pytest
 from pyspark.sql.types import ArrayType, DoubleType, StringType, StructField, StructType
 
 from tests.spark.services import until
-from wherecast import ConfigError, ConflictError, FilterError, Schema, SnapshotError
+from wherecast import ConfigError, ConflictError, FilterError, Schema, SnapshotError, WherecastError
 from wherecast.model import Attribute
 from wherecast.pipeline.filters.blob_location import Place
 from wherecast.pipeline.filters.filter_loading import filter_table, load
@@ -212,6 +212,17 @@ class TestChanging:
         twice = pa.table({"id": [5, 5], "filter": ["x > 1", "x > 2"]})
         with pytest.raises(ConfigError, match="1 id occurs more than once: 5 2 times"):
             filters.add(twice)
+
+    def test_an_unknown_id_is_an_error_of_wherecast_that_names_it(self, filters: FilterSet) -> None:
+        filters.add(table(a="x > 1"))
+        with pytest.raises(WherecastError) as caught:
+            filters.remove(["b"])
+        assert str(caught.value) == "1 id is not in the set: 'b'"
+
+    @pytest.mark.parametrize("keep", [True, "email", [1], {"email": 1}])
+    def test_kept_columns_are_a_list_of_names(self, tmp_path: Path, keep: Any) -> None:
+        with pytest.raises(ConfigError, match="keep is a list of columns"):
+            FilterSet(tmp_path / "other", SCHEMA, keep=keep)
 
     def test_a_removal_names_what_is_missing_and_removes_nothing(self, filters: FilterSet) -> None:
         filters.add(table(a="x > 1", b="x > 2"))
