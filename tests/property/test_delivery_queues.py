@@ -30,13 +30,13 @@ class Subscribers(RuleBasedStateMachine):
     def start(self, rng: Random) -> None:
         self.rng = rng
         self.limits = QueueLimits(rng.randint(1, 6), rng.randint(1, 3))
-        self.boxes: dict[str, dict[int, tuple[str, ...]]] = {"ana": {}, "bo": {}, "cy": {}}
-        self.left = {name: set[int]() for name in self.boxes}  # not acknowledged
-        self.saved = dict.fromkeys(self.boxes, Cursor())
+        self.stored: dict[str, dict[int, tuple[str, ...]]] = {"ana": {}, "bo": {}, "cy": {}}
+        self.left = {name: set[int]() for name in self.stored}  # not acknowledged
+        self.saved = dict.fromkeys(self.stored, Cursor())
         self.published = self.committed = 0
         self.connections = count(1)
         self.begin()
-        for name in rng.sample(sorted(self.boxes), 2):
+        for name in rng.sample(sorted(self.stored), 2):
             self.open(name)
 
     def begin(self) -> None:
@@ -44,8 +44,8 @@ class Subscribers(RuleBasedStateMachine):
         self.told = self.committed
         self.loads: dict[str, LoadNotifications] = {}
         self.connected: dict[str, int] = {}
-        self.handed = {name: set[int]() for name in self.boxes}
-        self.in_flight = {name: set[int]() for name in self.boxes}
+        self.handed = {name: set[int]() for name in self.stored}
+        self.in_flight = {name: set[int]() for name in self.stored}
         self.unsure = self.published
 
     # The shell.
@@ -66,7 +66,7 @@ class Subscribers(RuleBasedStateMachine):
     def receive(self, name: str, notifications: tuple[Notification, ...]) -> None:
         for one in notifications:
             assert one.sequence in self.left[name]
-            assert one.subscription_ids == self.boxes[name][one.sequence]
+            assert one.subscription_ids == self.stored[name][one.sequence]
             assert one.redelivered == (
                 one.sequence < self.unsure or one.sequence in self.handed[name]
             )
@@ -74,12 +74,12 @@ class Subscribers(RuleBasedStateMachine):
 
     def answer(self, name: str) -> None:
         load = self.loads.pop(name)
-        box = self.boxes[name]
-        there = sorted(one for one in box if load.start <= one < self.committed)
+        own = self.stored[name]
+        there = sorted(one for one in own if load.start <= one < self.committed)
         given = there[: load.limit]
         more = len(there) > load.limit
         end = given[-1] + 1 if more else max(self.committed, load.start)
-        loaded = self.queues[name].loaded(load.start, given, [box[one] for one in given], end)
+        loaded = self.queues[name].loaded(load.start, given, [own[one] for one in given], end)
         self.perform(name, loaded)
 
     def acknowledge(self, name: str, sequence: int) -> None:
@@ -94,15 +94,15 @@ class Subscribers(RuleBasedStateMachine):
         """A batch is matched; most often the queues are told what is in it."""
         first, end = self.told, self.told + self.rng.randint(1, 5)
         for sequence in range(max(first, self.published), end):
-            for name in self.boxes:
+            for name in self.stored:
                 if self.rng.random() < 0.3:
-                    self.boxes[name][sequence] = (name, "x")
+                    self.stored[name][sequence] = (name, "x")
                     self.left[name].add(sequence)
         self.published, self.told = max(self.published, end), end
         if told:
             items = {
-                name: [(one, box[one]) for one in range(first, end) if one in box]
-                for name, box in self.boxes.items()
+                name: [(one, own[one]) for one in range(first, end) if one in own]
+                for name, own in self.stored.items()
             }
             notified = self.queues.notified(first, end, {n: i for n, i in items.items() if i})
             for name, effects in notified.items():

@@ -89,15 +89,15 @@ class AsyncSubscriber:
         """The oldest notifications that are not acknowledged; waits for the first one."""
         check_take(most, timeout)
         end = asyncio.get_running_loop().time() + timeout
-        woken = LoopEvent()
-        with self._subscriber.listening(woken.set):
+        news = LoopEvent()
+        with self._subscriber.listening(news.set):
             while True:
-                woken.clear()
+                news.clear()
                 found = await asyncio.to_thread(self._subscriber.take, most)
                 left = end - asyncio.get_running_loop().time()
                 if found or left <= 0:
                     return [_awaited(one) for one in found]
-                await woken.wait(left)
+                await news.wait(left)
 
     async def __aiter__(self) -> AsyncIterator[AsyncNotification]:
         """Notifications as they come, each once, until the broker is closed.
@@ -105,20 +105,20 @@ class AsyncSubscriber:
         No more than a thousand are ahead of their acknowledgement. What is not acknowledged when
         the iteration ends is delivered again.
         """
-        woken = LoopEvent()
+        news = LoopEvent()
         feed = self._subscriber.feed()
-        with self._subscriber.listening(woken.set):
+        with self._subscriber.listening(news.set):
             await asyncio.to_thread(feed.__enter__)
             try:
                 while True:
-                    woken.clear()
+                    news.clear()
                     found = await asyncio.to_thread(feed.read, 0.0)
                     if found is None:
                         return
                     for one in found:
                         yield _awaited(one)
                     if not found:
-                        await woken.wait()
+                        await news.wait()
             finally:
                 feed.__exit__()
 
@@ -132,7 +132,7 @@ class AsyncSubscriber:
 
     async def subscriptions(self) -> list[Subscription]:
         """Its subscriptions by their ids."""
-        return await asyncio.to_thread(lambda: list(self._subscriber.subscriptions))
+        return await asyncio.to_thread(self._subscriber.subscriptions)
 
     async def queued(self) -> int:
         """How many notifications are not acknowledged."""

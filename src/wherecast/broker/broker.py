@@ -10,7 +10,6 @@ from wherecast.broker.broker_core import BrokerCore
 from wherecast.broker.publisher import Publisher
 from wherecast.broker.subscriber import Subscriber
 from wherecast.model import Schema
-from wherecast.store.clock import now_us
 from wherecast.store.open_store import MEMORY, directory_of, open_store
 from wherecast.store.records import DeadLetter
 
@@ -49,7 +48,7 @@ class Broker:
             ConfigError: it is there with another schema.
         """
         self._core.check()
-        self._core.registrar.define(stream, schema, now_us())
+        self._core.registrar.define(stream, schema, self._core.clock())
 
     def publisher(self, name: str) -> Publisher:
         """A publisher of that name."""

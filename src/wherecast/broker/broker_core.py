@@ -1,9 +1,23 @@
-"""What the publishers and subscribers of one broker share.
+"""The heart of a broker: one process that accepts, keeps and delivers over one store.
+
+Its parts, in the order in which a publication meets them:
+
+    intake      checks publications and makes them ready for the log
+    store       the log, the registry, the batches and the cursors
+    runner      matches the log, or follows the process that does; tends the store
+    courier     the queues of subscribers
+    cache       recent publications, for those who receive them
+
+Beside that path, the registrar changes streams, subscribers and subscriptions.
+
+Life: the constructor defines the default stream and starts no thread. The first `check` starts the
+runner, and every operation begins with one. `close` ends the runner and closes the store.
 
 Concurrency: any number of threads.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from threading import Lock
@@ -14,7 +28,7 @@ import numpy as np
 from wherecast.broker.commit_source import CommitSource
 from wherecast.broker.core_limits import DEFAULT_CORE_LIMITS, CoreLimits, Retention
 from wherecast.broker.dispatch.courier import Courier
-from wherecast.broker.dispatch.publication_cache import PublicationCache, Received
+from wherecast.broker.dispatch.publication_cache import LoggedPublication, PublicationCache
 from wherecast.broker.inline_source import InlineSource
 from wherecast.broker.intake.intake import PreparedPublications, prepare
 from wherecast.broker.intake.published import Published, published
@@ -32,20 +46,39 @@ from wherecast.store.records import Publications, Receipt
 _ANY = Schema((), open=True)
 
 
+@dataclass(frozen=True, slots=True)
+class CoreEnvironment:
+    """What a broker takes from its surroundings; a simulator gives its own.
+
+    The identity of the log is an option of the store.
+
+    Attributes:
+        clock: gives the time in microseconds since 1970, UTC.
+    """
+
+    clock: Callable[[], int] = now_us
+
+
+DEFAULT_ENVIRONMENT = CoreEnvironment()
+
+
 class BrokerCore:
     """A store with everything that works on it in this process.
 
     Args:
-        store: opened by its owner.
-        schema: of the default stream, or None for one that is there or open.
-        data: the directory of the store, if it has one.
+        store: opened by the caller; `close` closes it.
+        schema: the schema of the default stream; None keeps the stored one, or else is open.
+        data: the directory of the store, if it has one: there publications are looked for that
+            end the process which matches them.
         runs_pipeline: whether this process matches; otherwise another one does.
-        limits: what subscribers may have.
+        limits: what each subscriber may take.
+        environment: clock and other surroundings.
 
     Attributes:
         store: what is kept.
         registrar: changes streams, subscribers and subscriptions.
         courier: has the queues.
+        clock: gives the time in microseconds.
     """
 
     def __init__(
@@ -55,29 +88,40 @@ class BrokerCore:
         data: Path | None = None,
         runs_pipeline: bool = True,
         limits: CoreLimits = DEFAULT_CORE_LIMITS,
+        environment: CoreEnvironment = DEFAULT_ENVIRONMENT,
     ) -> None:
         self.store = store
+        self.clock = environment.clock
         self.registrar = Registrar(store, limits.subscriptions_max)
         if schema is not None or DEFAULT_STREAM not in store.registry.streams():
-            self.registrar.define(DEFAULT_STREAM, _ANY if schema is None else schema, now_us())
+            self.registrar.define(DEFAULT_STREAM, _ANY if schema is None else schema, self.clock())
         self.courier = Courier(store, self._mend, limits.queues)
-        self._runner = self._made_runner(data, runs_pipeline, limits.retention)
-        identity = store.log.identity
-        self._shelf = PublicationCache(
-            store.log,
-            store.registry.streams,
-            lambda partition, offset: generated_id(identity, partition, offset),
+        self._runner = self._runner_of(data, runs_pipeline, limits.retention)
+        self._cache = PublicationCache(
+            store.log, store.registry.streams, partial(generated_id, store.log.identity)
         )
         self._lock = Lock()
-        self._naming = Lock()  # a subscriber is registered and forgotten in one step
+        self._registering = Lock()  # a subscriber and its queue change in one step
         self._is_running = self._is_closed = False
 
+    def _runner_of(self, data: Path | None, runs_pipeline: bool, retention: Retention) -> Runner:
+        """The threads that bring notifications to the queues and tend the store."""
+        source: InlineSource | CommitSource = CommitSource(self.store.batches, self.courier)
+        matcher = None
+        if runs_pipeline:
+            find_poison = None if data is None else partial(culprits, data)
+            source = matcher = InlineSource(self.store, self.courier, self.clock, find_poison)
+        tending = Tending(self.store, self.courier, retention, self.clock, matcher)
+        return Runner(source, tending, self.courier.close)
+
+    # Life.
+
     def check(self) -> None:
-        """Begins to match and deliver where that was not done.
+        """Starts to match and deliver, if that has not begun, and raises what ended it.
 
         Raises:
             ConfigError: the broker is closed.
-            WherecastError: matching has ended, since it failed or another broker took over.
+            WherecastError: matching or delivery failed, or another broker took over.
         """
         with self._lock:
             if self._is_closed:
@@ -87,33 +131,24 @@ class BrokerCore:
                 self._runner.start()
         self._runner.check()
 
-    def register(self, name: str) -> bool:
-        """Registers a subscriber and opens its queue; False where it was registered already."""
-        self.check()
-        with self._naming:
-            is_new = self.registrar.register(name, now_us())
-            self.courier.open(name)
-            return is_new
+    def raise_failure(self) -> None:
+        """Raises what ended matching or delivery, if something did; also after `close`."""
+        self._runner.check()
 
-    def forget(self, name: str) -> bool:
-        """Ends a subscriber with its subscriptions and its queue; False where it is unknown."""
-        self.check()
-        with self._naming:
-            known = self.registrar.forget(name, now_us())
-            if known:
-                self.courier.forget(name)
-            return known
+    def close(self) -> None:
+        """Lets all go that wait, ends the runner and closes the store."""
+        with self._lock:
+            if self._is_closed:
+                return
+            self._is_closed = True
+        self.courier.close()
+        self._runner.stop()
+        self.store.close()
 
-    def open_queue(self, name: str) -> bool:
-        """Opens the queue of a subscriber; False where nobody of this name is registered."""
-        self.check()
-        if self.courier.is_open(name):
-            return True
-        with self._naming:  # or it could be forgotten in between
-            known = self.store.registry.has_subscriber(name)
-            if known:
-                self.courier.open(name)
-            return known
+    @property
+    def is_closed(self) -> bool:
+        """Whether the broker is closed."""
+        return self._is_closed
 
     @property
     def problem(self) -> StoreError | None:
@@ -122,18 +157,60 @@ class BrokerCore:
 
     @property
     def figures(self) -> Mapping[str, Any]:
-        """What matching has done, where this process matches."""
+        """What matching has done; empty where another process matches."""
         figures = self._runner.figures
         return {} if figures is None else figures.to_dict()
 
+    # Subscribers.
+
+    def register(self, name: str) -> bool:
+        """Registers a subscriber and opens its queue; False where it was registered already."""
+        self.check()
+        with self._registering:
+            is_new = self.registrar.register(name, self.clock())
+            self.courier.open(name)
+            return is_new
+
+    def forget(self, name: str) -> bool:
+        """Ends a subscriber with its subscriptions and its queue; False where it is unknown."""
+        self.check()
+        with self._registering:
+            is_known = self.registrar.forget(name, self.clock())
+            if is_known:
+                self.courier.forget(name)
+            return is_known
+
+    def open_queue(self, name: str) -> bool:
+        """Opens the queue of a subscriber; False where nobody of this name is registered."""
+        self.check()
+        if self.courier.is_open(name):
+            return True
+        with self._registering:
+            is_known = self.store.registry.has_subscriber(name)
+            if is_known:
+                self.courier.open(name)
+            return is_known
+
+    def queued(self, name: str) -> int:
+        """Number of stored notifications of a subscriber that are not acknowledged."""
+        cursor = self.store.cursors.read(name)
+        if cursor is None:  # forgotten
+            return 0
+        while True:
+            try:
+                count = self.store.mailboxes.counts({name: cursor.through})[name]
+            except DamagedSegment as damage:
+                self._mend(damage.first, damage.end)
+                continue
+            # An acknowledged notification may not be stored yet.
+            return max(0, count - len(cursor.beyond))
+
     @property
     def queued_in_all(self) -> int | None:
-        """Notifications in all queues, when limits were looked at last; None before that."""
+        """Notifications in all queues when limits were enforced last; None before that."""
         return self._runner.queued
 
-    def raise_failure(self) -> None:
-        """Raises what ended matching or delivery, if something did."""
-        self._runner.check()
+    # Publications on their way in.
 
     def publish(self, given: Sequence[Publication], stream: str) -> Published:
         """Accepts publications, but for those that are refused.
@@ -154,9 +231,9 @@ class BrokerCore:
         self.check()
         if not len(prepared.rows):
             return None
-        at = now_us()
+        at = self.clock()
         receipt = self._append(prepared.good, at)
-        self._shelf.put(prepared.good, prepared.batch, receipt, at)
+        self._cache.put(prepared.good, prepared.batch, receipt, at)
         self._runner.wake()
         return receipt
 
@@ -168,12 +245,9 @@ class BrokerCore:
                 raise ConfigError("the broker is closed") from None
             raise
 
-    @property
-    def is_closed(self) -> bool:
-        """Whether the broker is closed."""
-        return self._is_closed
+    # Publications on their way out.
 
-    def received(self, sequences: Sequence[int]) -> list[Received | None]:
+    def publications(self, sequences: Sequence[int]) -> list[LoggedPublication | None]:
         """The publications of ascending sequences; None for one that is damaged or gone."""
         try:
             partitions, offsets = self.courier.locate(np.array(sequences, np.int64))
@@ -182,60 +256,30 @@ class BrokerCore:
             gone = sum(sequence < start for sequence in sequences)  # trimmed meanwhile
             if not gone:
                 raise
-            return [None] * gone + self.received(sequences[gone:])
+            return [None] * gone + self.publications(sequences[gone:])
         each = {
-            partition: iter(self._shelf.get(partition, offsets[partitions == partition].tolist()))
+            partition: iter(self._cache.get(partition, offsets[partitions == partition].tolist()))
             for partition in np.unique(partitions).tolist()
         }
         return [next(each[partition]) for partition in partitions.tolist()]
 
-    def at_hand(self, sequences: Sequence[int]) -> list[Received] | None:
-        """The same where all were published a moment ago, and nothing is to be read; else None."""
+    def cached_publications(self, sequences: Sequence[int]) -> list[LoggedPublication] | None:
+        """The publications of ascending sequences where all are in the cache, else None.
+
+        Nothing is read, so that an event loop may call this.
+        """
         try:
             partitions, offsets = self.courier.locate(np.array(sequences, np.int64))
         except StoreError:
             return None
         if len(set(partitions.tolist())) > 1:
             return None
-        return self._shelf.at_hand(int(partitions[0]), offsets.tolist())
+        return self._cache.cached(int(partitions[0]), offsets.tolist())
 
-    def published(self, offsets: Sequence[int]) -> list[Received | None]:
+    def publications_at(self, offsets: Sequence[int]) -> list[LoggedPublication | None]:
         """The publications at ascending offsets of the first partition; None for a damaged one."""
-        return self._shelf.get(0, offsets)
-
-    def queued(self, name: str) -> int:
-        """How many stored notifications of a subscriber are not acknowledged."""
-        cursor = self.store.cursors.read(name)
-        if cursor is None:  # forgotten
-            return 0
-        while True:
-            try:
-                count = self.store.mailboxes.counts({name: cursor.through})[name]
-            except DamagedSegment as damage:
-                self._mend(damage.first, damage.end)
-                continue
-            # What was acknowledged may not be stored yet.
-            return max(0, count - len(cursor.beyond))
-
-    def close(self) -> None:
-        """Ends everything; those that wait are let go."""
-        with self._lock:
-            if self._is_closed:
-                return
-            self._is_closed = True
-        self.courier.close()
-        self._runner.stop()
-        self.store.close()
+        return self._cache.get(0, offsets)
 
     def _mend(self, first: int, end: int) -> None:
-        mend(self.store, first, end, now_us())
-
-    def _made_runner(self, data: Path | None, runs_pipeline: bool, retention: Retention) -> Runner:
-        """What brings notifications to the queues, and tends the store."""
-        source: InlineSource | CommitSource = CommitSource(self.store.batches, self.courier)
-        matcher = None
-        if runs_pipeline:
-            find_poison = None if data is None else partial(culprits, data)
-            source = matcher = InlineSource(self.store, self.courier, now_us, find_poison)
-        tending = Tending(self.store, self.courier, retention, now_us, matcher)
-        return Runner(source, tending, self.courier.close)
+        """Makes the notifications of a range of sequences again."""
+        mend(self.store, first, end, self.clock())

@@ -5,7 +5,7 @@ from contextlib import suppress
 
 
 class LoopEvent:
-    """Wakes a coroutine of the loop that it was made in."""
+    """Wakes a coroutine of the event loop in which the event was made."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -13,19 +13,19 @@ class LoopEvent:
         self._is_set = False
 
     def set(self) -> None:
-        """Wakes whoever waits; from any thread. Again and again it costs nothing."""
+        """Wakes the coroutine that waits; from any thread. A second call costs nothing."""
         if not self._is_set:
             self._is_set = True
             with suppress(RuntimeError):  # the loop has ended
                 self._loop.call_soon_threadsafe(self._event.set)
 
     def clear(self) -> None:
-        """Forgets that it was set; whatever it was set for is to be looked at after this."""
+        """Resets the event; look for what it announces only after this, or it may be missed."""
         self._is_set = False
         self._event.clear()
 
     async def wait(self, timeout_s: float | None = None) -> None:
-        """Waits until it is set, at most so long."""
+        """Waits until the event is set, at most so long."""
         with suppress(TimeoutError):
             async with asyncio.timeout(timeout_s):
                 await self._event.wait()

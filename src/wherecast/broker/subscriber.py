@@ -19,7 +19,6 @@ from wherecast.model import (
     Subscription,
 )
 from wherecast.model.values import describe
-from wherecast.store.clock import now_us
 
 _connections = count(1)
 _TIMEOUT_MAX_S = 1e9  # threads cannot wait for ever
@@ -76,7 +75,7 @@ class Subscriber:
         """
         self._core.check()
         wanted = Subscription(new_id() if id is None else id, filter, self.name, stream)
-        read = self._core.registrar.subscribe(wanted, now_us()).filter
+        read = self._core.registrar.subscribe(wanted, self._core.clock()).filter
         return replace(wanted, warnings=read.warnings)
 
     def subscribe_all(
@@ -93,22 +92,21 @@ class Subscriber:
         self._core.check()
         pairs = filters.items() if isinstance(filters, Mapping) else filters
         wanted = [Subscription(id, filter, self.name, stream) for id, filter in _checked(pairs)]
-        return self._core.registrar.subscribe_all(self.name, wanted, now_us())
+        return self._core.registrar.subscribe_all(self.name, wanted, self._core.clock())
 
     def unsubscribe(self, id: str) -> bool:
         """Ends a subscription; what it queued stays. False where it is not there."""
         self._core.check()
-        return self._core.registrar.unsubscribe(self.name, id, now_us())
+        return self._core.registrar.unsubscribe(self.name, id, self._core.clock())
 
-    @property
-    def subscriptions(self) -> Iterator[Subscription]:
-        """Its subscriptions by their ids."""
+    def subscriptions(self) -> list[Subscription]:
+        """The subscriptions of this subscriber, sorted by id."""
         self._core.check()
-        after = ""
+        found: list[Subscription] = []
         registry = self._core.store.registry
-        while page := registry.subscriptions(self.name, after):
-            yield from page
-            after = page[-1].id
+        while page := registry.subscriptions(self.name, found[-1].id if found else ""):
+            found += page
+        return found
 
     def take(self, most: int = 1, timeout: float = 0.0) -> list[Notification]:
         """The oldest notifications that are not acknowledged; waits for the first one.
@@ -191,7 +189,7 @@ class Subscriber:
 
         One whose publication is damaged in the log is lost: it is left out, and counted.
         """
-        received = self._core.received([one.sequence for one in handed])
+        received = self._core.publications([one.sequence for one in handed])
         lost = [one.sequence for one, got in zip(handed, received, strict=True) if got is None]
         if lost:
             self._core.courier.lose(self.name, lost)

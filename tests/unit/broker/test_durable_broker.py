@@ -51,7 +51,7 @@ def test_subscriptions_streams_and_ids_outlive_the_broker(open_broker: Open) -> 
         broker.publisher("p").publish({"level": 1}, id="x", stream="water")
     with open_broker() as broker:
         ana, publisher = broker.subscriber("ana"), broker.publisher("p")
-        assert [(one.id, one.filter, one.stream) for one in ana.subscriptions] == [
+        assert [(one.id, one.filter, one.stream) for one in ana.subscriptions()] == [
             ("s1", "level > 0", "water")
         ]
         assert publisher.publish({"level": 1}, id="x", stream="water").duplicates == 1

@@ -10,20 +10,20 @@ def test_whoever_looks_after_clearing_misses_nothing() -> None:
     told: list[int] = []
 
     async def run() -> None:
-        woken = LoopEvent()
+        event = LoopEvent()
 
         def tell() -> None:
             for number in range(2_000):
                 told.append(number)
-                woken.set()
+                event.set()
 
         teller = Thread(target=tell)
         teller.start()
         seen = 0
         while seen < 2_000:
-            woken.clear()
+            event.clear()
             if len(told) == seen:
-                await woken.wait()
+                await event.wait()
             seen = len(told)
         teller.join()
 
@@ -33,15 +33,15 @@ def test_whoever_looks_after_clearing_misses_nothing() -> None:
 
 def test_it_sleeps_until_it_is_woken_again() -> None:
     async def run() -> None:
-        woken = LoopEvent()
-        woken.set()
-        woken.set()
-        await asyncio.wait_for(woken.wait(), 60)
-        woken.clear()
-        waiting = asyncio.create_task(woken.wait())
+        event = LoopEvent()
+        event.set()
+        event.set()
+        await asyncio.wait_for(event.wait(), 60)
+        event.clear()
+        waiting = asyncio.create_task(event.wait())
         await asyncio.sleep(0)
         assert not waiting.done()
-        Thread(target=woken.set).start()
+        Thread(target=event.set).start()
         await asyncio.wait_for(waiting, 60)
 
     asyncio.run(run())

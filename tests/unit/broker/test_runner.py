@@ -25,12 +25,12 @@ class ScriptedSource:
     def __init__(self, *script: StoreError | BaseException | None) -> None:
         self.problem: StoreError | None = None
         self.steps = list(script)
-        self.is_through, self._woken = Event(), Event()
+        self.is_through, self._wake = Event(), Event()
 
     def step(self, stopped: Event) -> None:
         if not self.steps:
             self.is_through.set()
-            assert self._woken.wait(LIMIT_S)
+            assert self._wake.wait(LIMIT_S)
             return
         done = self.steps.pop(0)
         if isinstance(done, BaseException) and not isinstance(done, StoreError):
@@ -38,7 +38,7 @@ class ScriptedSource:
         self.problem = done
 
     def wake(self) -> None:
-        self._woken.set()
+        self._wake.set()
 
 
 def runner_of(source: ScriptedSource, failed: Event) -> Runner:

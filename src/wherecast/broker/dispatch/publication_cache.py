@@ -1,4 +1,4 @@
-"""Publications on their way out: those of a moment ago are at hand, others are read from the log.
+"""Publications on their way out: recent ones from memory, others from the log.
 
 Concurrency: any number of threads; what two threads need at once may be read twice.
 """
@@ -25,12 +25,12 @@ from wherecast.store.records import Entry, Publications, Receipt
 _ENTRIES_MAX = 1_024
 _BYTES_MAX = 64 << 20
 _PUT_BYTES_MAX = 1 << 20
-_COLUMN_BYTES = 500  # beside its values
-_COLUMNS_MAX = 100  # from which publications are given at once
+_COLUMN_BYTES = 500  # size of a column beside its values
+_COLUMNS_MAX = 100  # of blocks from which `cached` gives publications
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Opened:
+class _Block:
     """Publications at successive offsets, a row each."""
 
     partition: int
@@ -54,8 +54,8 @@ class _Opened:
 
 
 @dataclass(frozen=True, slots=True)
-class Received:
-    """A publication as its receivers get it."""
+class LoggedPublication:
+    """A publication of the log, as its receivers get it."""
 
     stream: str
     offset: int
@@ -63,36 +63,36 @@ class Received:
 
 
 class PublicationCache:
-    """Publications of a log by their places, the recent ones kept at hand.
+    """Publications of a log by partition and offset; recent ones stay in memory.
 
     Args:
-        log: where they are.
+        log: has all publications.
         schemas: gives the schemas of all streams.
-        name: gives the id of a publication that was sent without one.
+        id_of: gives the id of a publication that was sent without one.
     """
 
     def __init__(
         self,
         log: Log,
         schemas: Callable[[], Mapping[str, Schema]],
-        name: Callable[[int, int], str],
+        id_of: Callable[[int, int], str],
     ) -> None:
         self._log = log
         self._schemas = schemas
-        self._name = name
+        self._id_of = id_of
         self._lock = Lock()
-        self._kept: OrderedDict[tuple[int, int], _Opened] = OrderedDict()
+        self._blocks: OrderedDict[tuple[int, int], _Block] = OrderedDict()  # least used first
         self._sizes: dict[tuple[int, int], int] = {}
         self._bytes = 0
-        self._firsts: dict[int, list[int]] = {}
+        self._firsts: dict[int, list[int]] = {}  # first offsets of blocks, by partition
 
-    def get(self, partition: int, offsets: Sequence[int]) -> list[Received | None]:
+    def get(self, partition: int, offsets: Sequence[int]) -> list[LoggedPublication | None]:
         """The publications at ascending offsets of a partition; None for one that is damaged."""
-        return self._found(partition, offsets, self._opened)
+        return self._collect(partition, offsets, self._block)
 
-    def at_hand(self, partition: int, offsets: Sequence[int]) -> list[Received] | None:
-        """The same where nothing is to be read for it, else None."""
-        found = self._found(partition, offsets, self._handy_at)
+    def cached(self, partition: int, offsets: Sequence[int]) -> list[LoggedPublication] | None:
+        """The publications at ascending offsets where all are in memory, else None."""
+        found = self._collect(partition, offsets, self._narrow_block)
         good = [one for one in found if one is not None]
         return good if len(good) == len(offsets) else None
 
@@ -114,91 +114,89 @@ class PublicationCache:
         # As copies: what was handed in may lie in the body of a request, and hold all of it.
         batch, envelopes = batch.take(chosen), publications.envelopes.take(chosen)
         stream = publications.stream
-        self._keep(_Opened(receipt.partition, first, stream, at, batch, envelopes))
+        self._keep(_Block(receipt.partition, first, stream, at, batch, envelopes))
 
-    def _found(
+    def _collect(
         self,
         partition: int,
         offsets: Sequence[int],
-        opened_at: Callable[[int, int], _Opened | None],
-    ) -> list[Received | None]:
-        found: list[Received | None] = []
-        place = 0
-        while place < len(offsets):
-            opened = opened_at(partition, offsets[place])
-            if opened is None or not opened.covers(offsets[place]):
+        block_at: Callable[[int, int], _Block | None],
+    ) -> list[LoggedPublication | None]:
+        found: list[LoggedPublication | None] = []
+        number = 0
+        while number < len(offsets):
+            block = block_at(partition, offsets[number])
+            if block is None or not block.covers(offsets[number]):
                 found.append(None)
-                place += 1
+                number += 1
             else:
-                after = bisect_left(offsets, opened.end, place)
-                found.extend(self._received(opened, offsets[place:after]))
-                place = after
+                after = bisect_left(offsets, block.end, number)
+                found.extend(self._publications(block, offsets[number:after]))
+                number = after
         return found
 
-    def _opened(self, partition: int, offset: int) -> _Opened | None:
-        """The publications among which is an offset; None where they cannot be read."""
-        kept = self._kept_at(partition, offset)
-        if kept is not None:
-            return kept
+    def _block(self, partition: int, offset: int) -> _Block | None:
+        """The block that covers an offset; None where it cannot be read."""
+        cached = self._cached_block(partition, offset)
+        if cached is not None:
+            return cached
         for entry in self._log.read(partition, offset, offset + 1, envelopes=True):
             schema = self._schemas().get(entry.stream)
             if entry.damage is None and schema is not None:
-                return self._keep(_opened_of(entry, decode_batch(entry.attributes, schema)))
+                return self._keep(_block_of(entry, decode_batch(entry.attributes, schema)))
         return None
 
-    def _kept_at(self, partition: int, offset: int) -> _Opened | None:
+    def _cached_block(self, partition: int, offset: int) -> _Block | None:
         with self._lock:
             firsts = self._firsts.get(partition, [])
             at = bisect_right(firsts, offset) - 1
             if at >= 0:
                 key = partition, firsts[at]
-                if self._kept[key].covers(offset):
-                    self._kept.move_to_end(key)
-                    return self._kept[key]
+                if self._blocks[key].covers(offset):
+                    self._blocks.move_to_end(key)
+                    return self._blocks[key]
         return None
 
-    def _handy_at(self, partition: int, offset: int) -> _Opened | None:
-        """The same unless there are so many columns that it takes long."""
-        kept = self._kept_at(partition, offset)
-        return kept if kept is not None and kept.rows.num_columns <= _COLUMNS_MAX else None
+    def _narrow_block(self, partition: int, offset: int) -> _Block | None:
+        """The block in memory unless it has so many columns that reading a row takes long."""
+        block = self._cached_block(partition, offset)
+        return block if block is not None and block.rows.num_columns <= _COLUMNS_MAX else None
 
-    def _keep(self, opened: _Opened) -> _Opened:
-        key = opened.partition, opened.first
-        size = opened.size()
+    def _keep(self, block: _Block) -> _Block:
+        key = block.partition, block.first
+        size = block.size()
         with self._lock:
-            if key not in self._kept:
-                self._kept[key], self._sizes[key] = opened, size
+            if key not in self._blocks:
+                self._blocks[key], self._sizes[key] = block, size
                 self._bytes += size
                 insort(self._firsts.setdefault(key[0], []), key[1])
-            while len(self._kept) > 1 and self._is_full:
+            while len(self._blocks) > 1 and self._is_full:
                 self._drop_oldest()
-        return opened
+        return block
 
     @property
     def _is_full(self) -> bool:
-        return len(self._kept) > _ENTRIES_MAX or self._bytes > _BYTES_MAX
+        return len(self._blocks) > _ENTRIES_MAX or self._bytes > _BYTES_MAX
 
     def _drop_oldest(self) -> None:
-        (partition, first), _ = self._kept.popitem(last=False)
+        (partition, first), _ = self._blocks.popitem(last=False)
         self._bytes -= self._sizes.pop((partition, first))
         firsts = self._firsts[partition]
         del firsts[bisect_left(firsts, first)]
 
-    def _received(self, opened: _Opened, offsets: Sequence[int]) -> list[Received]:
-        """Those at some offsets."""
-        places = [offset - opened.first for offset in offsets]
-        attributes = _attributes(opened.rows, places)
-        envelopes = [
-            [column[place].as_py() for place in places] for column in opened.envelopes.columns
-        ]
-        accepted_at = EPOCH + timedelta(microseconds=opened.accepted_at)
+    def _publications(self, block: _Block, offsets: Sequence[int]) -> list[LoggedPublication]:
+        """The publications of a block at some offsets."""
+        rows = [offset - block.first for offset in offsets]
+        attributes = _attributes(block.rows, rows)
+        envelopes = [[column[row].as_py() for row in rows] for column in block.envelopes.columns]
+        accepted_at = EPOCH + timedelta(microseconds=block.accepted_at)
         return [
-            Received(
-                opened.stream,
+            LoggedPublication(
+                block.stream,
                 offset,
                 Publication(
                     values,
-                    id or self._name(opened.partition, offset),
+                    id or self._id_of(block.partition, offset),
                     payload,
                     published_at or accepted_at,
                 ),
@@ -209,11 +207,11 @@ class PublicationCache:
         ]
 
 
-def _opened_of(entry: Entry, rows: pa.RecordBatch) -> _Opened:
+def _block_of(entry: Entry, rows: pa.RecordBatch) -> _Block:
     assert entry.envelopes is not None
     if entry.rows is not None:  # not all that were handed in were appended
         rows = rows.take(array_of(entry.rows))
-    return _Opened(
+    return _Block(
         entry.partition, entry.first, entry.stream, entry.accepted_at, rows, entry.envelopes
     )
 

@@ -1,6 +1,6 @@
-"""Where notified publications are, of committed batches and of the one that is about to be.
+"""Sequences to partitions and offsets, of committed batches and of the one about to be committed.
 
-Concurrency: any number of threads; what is known is replaced as a whole.
+Concurrency: any number of threads; the end and the spans are replaced together.
 """
 
 from collections.abc import Sequence
@@ -15,33 +15,33 @@ Ints = npt.NDArray[np.int64]
 
 
 class SequenceMap:
-    """Finds publications by their sequences.
+    """Locates publications by their sequences.
 
     Args:
-        batches: what was committed.
-        end: the sequence up to which that is.
+        batches: the committed batches.
+        end: the sequence up to which batches are committed.
     """
 
     def __init__(self, batches: Batches, end: int) -> None:
         self._batches = batches
-        self._known: tuple[int, Sequence[Span]] = (end, ())
+        self._end_and_spans: tuple[int, Sequence[Span]] = (end, ())
 
     @property
     def end(self) -> int:
         """Everything before this sequence is committed."""
-        return self._known[0]
+        return self._end_and_spans[0]
 
     def expect(self, spans: Sequence[Span]) -> None:
-        """Learns what the batch covers that is about to be committed."""
-        self._known = (self.end, spans)
+        """Takes the spans of the batch that is about to be committed."""
+        self._end_and_spans = (self.end, spans)
 
     def committed(self, end: int) -> None:
-        """Learns that everything before a sequence is committed."""
-        self._known = (end, ())
+        """Takes the sequence before which everything is committed."""
+        self._end_and_spans = (end, ())
 
     def locate(self, sequences: Ints) -> tuple[npt.NDArray[np.int32], Ints]:
         """The partitions and the offsets of sequences that were notified, committed or not."""
-        end, spans = self._known
+        end, spans = self._end_and_spans
         stored = sequences < end
         if stored.all():
             return self._batches.locate(sequences)

@@ -12,7 +12,7 @@ from threading import Lock
 import numpy as np
 
 from wherecast.broker.broker_core import BrokerCore
-from wherecast.broker.dispatch.publication_cache import Received
+from wherecast.broker.dispatch.publication_cache import LoggedPublication
 from wherecast.delivery import Notification, encode_cursor
 from wherecast.model import StoreError
 from wherecast.server.http.messages.notifications import notification_json, publication_part
@@ -26,7 +26,7 @@ _LARGE_SHARE = 16  # a publication above this share of the cache is not kept
 
 _log = logging.getLogger("wherecast.http")
 _Key = tuple[int, int]  # partition and offset
-_Read = Callable[[Sequence[int]], Sequence[Received | None] | None]
+_Read = Callable[[Sequence[int]], Sequence[LoggedPublication | None] | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class NotificationWriter:
         size = 0
         for start in range(0, len(handed), _READ_AT_ONCE):
             some = handed[start : start + _READ_AT_ONCE]
-            parts = self._parts_of([one.sequence for one in some], self._core.received) or ()
+            parts = self._parts_of([one.sequence for one in some], self._core.publications) or ()
             lost = [one.sequence for one, part in zip(some, parts, strict=True) if not part]
             if lost:
                 self._core.courier.lose(name, lost)
@@ -96,7 +96,7 @@ class NotificationWriter:
         """The same where they are few and nothing is to be read or lost for them; else None."""
         if not 0 < len(handed) <= _FEW:
             return None
-        parts = self._parts_of([one.sequence for one in handed], self._core.at_hand)
+        parts = self._parts_of([one.sequence for one in handed], self._core.cached_publications)
         if parts is None or not all(parts):
             return None
         each: list[bytes] = []
@@ -134,7 +134,7 @@ class NotificationWriter:
             return None
         return list(zip(partitions.tolist(), offsets.tolist(), strict=True))
 
-    def _encoded(self, got: Received | None) -> bytes | None:
+    def _encoded(self, got: LoggedPublication | None) -> bytes | None:
         if got is None:
             return None
         try:
@@ -146,7 +146,7 @@ class NotificationWriter:
             self.encoded += 1
         return part
 
-    def _report(self, got: Received, error: TypeError) -> None:
+    def _report(self, got: LoggedPublication, error: TypeError) -> None:
         """Logs the first publication of a stream that cannot be written."""
         if got.stream not in self._reported:
             self._reported.add(got.stream)

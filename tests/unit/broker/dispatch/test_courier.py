@@ -213,11 +213,11 @@ def test_a_take_that_begins_between_telling_and_committing_is_woken() -> None:
     batch = pipeline.next_batch()
     assert batch is not None
     courier.notify(batch)  # nobody attends, so nothing is held
-    woken = Event()
-    with ThreadPoolExecutor(1) as pool, courier.listening("ana", woken.set):
+    called = Event()
+    with ThreadPoolExecutor(1) as pool, courier.listening("ana", called.set):
         taking = pool.submit(courier.take, "ana", 10, LIMIT_S)
         courier.committed(pipeline.commit(batch).sequence)
-        assert woken.wait(LIMIT_S)
+        assert called.wait(LIMIT_S)
         assert [one.sequence for one in taking.result(LIMIT_S / 2)] == [0, 1]
 
 

@@ -23,7 +23,7 @@ def append(log: Log, stream: str, *given: wc.Publication) -> None:
     log.append(prepare(given, stream, SCHEMAS[stream]).good, at)
 
 
-def shelf(log: Log) -> PublicationCache:
+def cache_of(log: Log) -> PublicationCache:
     return PublicationCache(
         log, lambda: SCHEMAS, lambda partition, offset: f"made-{partition}-{offset}"
     )
@@ -35,7 +35,7 @@ def test_each_comes_back_as_it_was() -> None:
     append(log, "air", wc.Publication({"no2": 1.0, "seen": sent}, "a", b"x", sent))
     append(log, "any", wc.Publication({"n": 1, "ok": True}), wc.Publication({"s": "t", "n": "u"}))
     append(log, "air", wc.Publication({"city": "Zagreb"}), wc.Publication({}))
-    got = shelf(log).get(0, [0, 1, 2, 3, 4])
+    got = cache_of(log).get(0, [0, 1, 2, 3, 4])
     assert [one and one.stream for one in got] == ["air", "any", "any", "air", "air"]
     assert [one and one.offset for one in got] == [0, 1, 2, 3, 4]
     assert [one and one.publication for one in got] == [
@@ -58,7 +58,7 @@ def test_duplicates_in_a_call_do_not_shift_the_others() -> None:
         wc.Publication({"no2": 9.0}, "a"),
         wc.Publication({"no2": 3.0}, "c"),
     )
-    got = shelf(log).get(0, [0, 1, 2])
+    got = cache_of(log).get(0, [0, 1, 2])
     assert [one and one.publication.attributes["no2"] for one in got] == [1.0, 2.0, 3.0]
     assert [one and one.publication.id for one in got] == ["a", "b", "c"]
 
@@ -68,9 +68,9 @@ def test_some_offsets_of_many_entries() -> None:
     count = 3 * module._ENTRIES_MAX  # more than are kept
     for number in range(count):
         append(log, "air", *(wc.Publication({"no2": float(3 * number + k)}) for k in range(3)))
-    kept = shelf(log)
+    cache = cache_of(log)
     for offsets in (list(range(0, 3 * count, 5)), [3 * count - 1], [0, 1, 3 * count - 2]):
-        got = kept.get(0, offsets)
+        got = cache.get(0, offsets)
         assert [one and one.publication.attributes["no2"] for one in got] == [
             float(offset) for offset in offsets
         ]
@@ -85,22 +85,22 @@ def test_what_was_put_is_at_hand_as_it_would_be_read() -> None:
         wc.Publication({"city": "Split"}),
     ]
     prepared, at = prepare(given, "air", SCHEMAS["air"]), 7
-    kept, read = shelf(log), shelf(log)
-    kept.put(prepared.good, prepared.batch, log.append(prepared.good, at), at)
-    assert kept.at_hand(0, [1, 2]) == read.get(0, [1, 2])
-    assert kept.at_hand(0, [0, 1]) is None
-    assert kept.at_hand(0, [2, 3]) is None
-    kept.put(prepared.good, prepared.batch, log.append(prepared.good, at), at)
-    assert kept.at_hand(0, [3]) == read.get(0, [3])  # the others came before
+    cache, read = cache_of(log), cache_of(log)
+    cache.put(prepared.good, prepared.batch, log.append(prepared.good, at), at)
+    assert cache.cached(0, [1, 2]) == read.get(0, [1, 2])
+    assert cache.cached(0, [0, 1]) is None
+    assert cache.cached(0, [2, 3]) is None
+    cache.put(prepared.good, prepared.batch, log.append(prepared.good, at), at)
+    assert cache.cached(0, [3]) == read.get(0, [3])  # the others came before
 
 
 def test_what_was_put_holds_nothing_of_what_was_handed_in() -> None:
     log = MemoryLog(1)
     prepared = prepare([wc.Publication({"no2": 1.0})], "air", SCHEMAS["air"])
-    kept = shelf(log)
-    kept.put(prepared.good, prepared.batch, log.append(prepared.good, 0), 0)
-    [opened] = kept._kept.values()
-    for mine, given in zip(opened.rows.columns, prepared.batch.columns, strict=True):
+    cache = cache_of(log)
+    cache.put(prepared.good, prepared.batch, log.append(prepared.good, 0), 0)
+    [block] = cache._blocks.values()
+    for mine, given in zip(block.rows.columns, prepared.batch.columns, strict=True):
         addresses = {one.address for one in given.buffers() if one is not None and one.size}
         assert addresses.isdisjoint(one.address for one in mine.buffers() if one is not None)
 
@@ -110,20 +110,20 @@ def test_what_has_many_columns_or_is_large_is_left_to_readers(
 ) -> None:
     log = MemoryLog(1)
     prepared = prepare([wc.Publication({"no2": 1.0})], "air", SCHEMAS["air"])
-    kept = shelf(log)
-    kept.put(prepared.good, prepared.batch, log.append(prepared.good, 0), 0)
+    cache = cache_of(log)
+    cache.put(prepared.good, prepared.batch, log.append(prepared.good, 0), 0)
     monkeypatch.setattr(module, "_COLUMNS_MAX", 2)
-    assert kept.at_hand(0, [0]) is None
+    assert cache.cached(0, [0]) is None
     monkeypatch.setattr(module, "_PUT_BYTES_MAX", 10)
-    kept.put(prepared.good, prepared.batch, log.append(prepared.good, 0), 0)
-    assert len(kept._kept) == 1
+    cache.put(prepared.good, prepared.batch, log.append(prepared.good, 0), 0)
+    assert len(cache._blocks) == 1
 
 
 @pytest.mark.parametrize("offsets", [[5], [0, 5], [5, 6]])
 def test_what_is_not_there_is_none(offsets: list[int]) -> None:
     log = MemoryLog(1)
     append(log, "air", wc.Publication({"no2": 0.0}))
-    got = shelf(log).get(0, offsets)
+    got = cache_of(log).get(0, offsets)
     assert [one is None for one in got] == [offset > 0 for offset in offsets]
 
 
@@ -132,8 +132,8 @@ def test_what_is_kept_at_hand_is_bounded_in_bytes(monkeypatch: pytest.MonkeyPatc
     for number in range(10):
         append(log, "air", wc.Publication({"no2": float(number)}, payload=bytes(10_000)))
     monkeypatch.setattr(module, "_BYTES_MAX", 35_000)
-    kept = shelf(log)
-    assert len(kept.get(0, list(range(10)))) == 10
-    assert kept._bytes <= 35_000
-    assert 1 <= len(kept._kept) <= 3
-    assert kept._bytes == sum(opened.size() for opened in kept._kept.values())
+    cache = cache_of(log)
+    assert len(cache.get(0, list(range(10)))) == 10
+    assert cache._bytes <= 35_000
+    assert 1 <= len(cache._blocks) <= 3
+    assert cache._bytes == sum(block.size() for block in cache._blocks.values())

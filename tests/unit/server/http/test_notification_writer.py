@@ -60,8 +60,8 @@ def at_hand(
 
 def forget(core: BrokerCore) -> None:
     """Has the core read publications from the log."""
-    core._shelf._kept.clear()
-    core._shelf._firsts.clear()
+    core._cache._blocks.clear()
+    core._cache._firsts.clear()
 
 
 def test_from_memory_they_are_what_the_log_says(
@@ -97,7 +97,7 @@ def test_a_publication_is_encoded_once_for_all_its_subscribers(
     some = handed(core, 10)
     read: list[int] = []
     written: list[str] = []
-    to_dict, at_hand_of = wc.Publication.to_dict, core.at_hand
+    to_dict, at_hand_of = wc.Publication.to_dict, core.cached_publications
 
     def counted(publication: wc.Publication) -> dict[str, Any]:
         written.append(publication.id or "")
@@ -108,7 +108,7 @@ def test_a_publication_is_encoded_once_for_all_its_subscribers(
         return at_hand_of(sequences)
 
     monkeypatch.setattr(wc.Publication, "to_dict", counted)
-    monkeypatch.setattr(core, "at_hand", looked_up)
+    monkeypatch.setattr(core, "cached_publications", looked_up)
     each = {"ana": at_hand(writer, some).each}
     each |= {name: at_hand(writer, taken(core, name, 10)).each for name in NAMES[1:]}
     assert each["ana"] == each["bo"] == each["cy"] == each["di"]

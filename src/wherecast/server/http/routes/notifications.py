@@ -78,13 +78,13 @@ def router(context: Context) -> APIRouter:
         loop = asyncio.get_running_loop()
         end = loop.time() + wait
         while True:
-            woken = LoopEvent()
-            with core.courier.listening(name, woken.set):  # anew: it may be another of this name
+            news = LoopEvent()
+            with core.courier.listening(name, news.set):  # anew: it may be another of this name
                 each = await pools.read(taken, name, most)
                 left = end - loop.time()
                 if each or left <= 0 or context.stopping.is_set():
                     return each
-                if await first_of(woken.wait(left), gone(request), context.stopping.wait()) == 1:
+                if await first_of(news.wait(left), gone(request), context.stopping.wait()) == 1:
                     return []
             await pools.read(open_queue, core, name)
 

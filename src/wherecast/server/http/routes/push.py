@@ -113,10 +113,10 @@ class _Push:
 
     async def _send(self) -> int:
         """Sends what there is; why it ends."""
-        woken = LoopEvent()
-        with self._core.courier.listening(self._name, woken.set):
+        news = LoopEvent()
+        with self._core.courier.listening(self._name, news.set):
             while True:
-                woken.clear()
+                news.clear()
                 handed = self._core.courier.sent(self._name, self._number, 0.0)
                 if handed is None:
                     return await self._ended()
@@ -126,7 +126,7 @@ class _Push:
                         self._context.connections.stalled += 1
                         return STALLED
                 if not self._handed:  # what comes after it was asked wakes it
-                    await woken.wait()
+                    await news.wait()
 
     async def _objects(self) -> list[bytes]:
         """What is to be sent now, of what was handed."""

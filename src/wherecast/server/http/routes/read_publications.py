@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
-from wherecast.broker.dispatch.publication_cache import Received
+from wherecast.broker.dispatch.publication_cache import LoggedPublication
 from wherecast.broker.loop_event import LoopEvent
 from wherecast.server.http.context import Context
 from wherecast.server.http.messages.openapi import answers
@@ -44,15 +44,15 @@ def router(context: Context) -> APIRouter:
         await pools.read(stream_schema, core, stream)
         loop = asyncio.get_running_loop()
         end = loop.time() + wait
-        woken = LoopEvent()
-        with context.appended.listening(woken.set):
+        news = LoopEvent()
+        with context.appended.listening(news.set):
             while True:
-                woken.clear()
+                news.clear()
                 found, start = await pools.read(found_from, stream, start, most)
                 left = end - loop.time()
                 if found or left <= 0 or context.stopping.is_set():
                     return answer(_page(found, start))
-                if await first_of(woken.wait(left), gone(request), context.stopping.wait()) == 1:
+                if await first_of(news.wait(left), gone(request), context.stopping.wait()) == 1:
                     return answer(_page([], start))
 
     def found_from(stream: str, start: int, most: int) -> _Found:
@@ -66,7 +66,7 @@ def router(context: Context) -> APIRouter:
                 after = entry.first + entry.count
                 if entry.stream == stream and entry.damage is None:
                     offsets = range(max(start, entry.first), after)[:most]
-                    received = core.published(offsets)
+                    received = core.publications_at(offsets)
                     return [_message(got) for got in received if got is not None], offsets[-1] + 1
                 start = max(start, after)
             start = max(start, limit)
@@ -79,6 +79,6 @@ def _page(found: list[LoggedPublicationMessage], after: int) -> LoggedPublicatio
     return {"publications": found, "next": after}
 
 
-def _message(got: Received) -> LoggedPublicationMessage:
+def _message(got: LoggedPublication) -> LoggedPublicationMessage:
     written: Any = got.publication.to_dict()
     return {"stream": got.stream, "offset": got.offset, "publication": written}
