@@ -124,7 +124,14 @@ class Log(Protocol):
         ...
 
     def bytes(self) -> int:
-        """What the publications take."""
+        """Number of bytes that the publications take."""
+        ...
+
+    def damaged_changes(self) -> int:
+        """Number of changes that cannot be read.
+
+        Matching and the registry pass them over; everything else is served.
+        """
         ...
 
 

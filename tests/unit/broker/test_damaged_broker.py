@@ -1,4 +1,4 @@
-"""What was damaged on disk is made again, or passed over, and the rest is served."""
+"""What is derived is rebuilt after damage, a damaged record is passed over, the rest is served."""
 
 from pathlib import Path
 
@@ -62,12 +62,33 @@ def damaged_changes(tmp_path: Path, *versions: int) -> Open:
     return opened
 
 
+LOST = {0: {"ana", "bo"}, 1: set(), 2: {"ana"}, 3: set(), 4: {"bo"}}
+"""Whose subscriptions go with a damaged change; without its schema a stream has none."""
+
+
 @pytest.mark.parametrize("version", range(5))
-def test_a_damaged_change_is_mended(tmp_path: Path, version: int) -> None:
-    with damaged_changes(tmp_path, version)() as broker:
+def test_a_damaged_change_is_passed_over_and_can_be_made_again(
+    tmp_path: Path, version: int
+) -> None:
+    opened = damaged_changes(tmp_path, version)
+    with opened() as broker:
         broker.publisher("p").publish({"no2": 2.0})
-        for name in ("ana", "bo"):
+        for name in {"ana", "bo"} - LOST[version]:
             assert values(taken(broker.subscriber(name), 1)) == [2.0]
+        for name in LOST[version]:
+            subscriber = broker.subscriber(name)
+            assert not list(subscriber.subscriptions)
+            subscriber.subscribe("no2 > 3", id="s1" if name == "ana" else "s2")
+        broker.publisher("p").publish({"no2": 4.0})
+        for name in LOST[version]:
+            assert values(taken(broker.subscriber(name), 1)) == [4.0]
+    with opened() as broker:
+        broker.publisher("p").publish({"no2": 5.0})
+        for name in ("ana", "bo"):
+            expected = [4.0, 5.0] if name in LOST[version] else [2.0, 4.0, 5.0]
+            subscriber = broker.subscriber(name)
+            assert values(taken(subscriber, len(expected))) == expected
+            assert len(list(subscriber.subscriptions)) == 1
 
 
 def test_of_several_damaged_changes_the_rest_is_served(tmp_path: Path) -> None:
@@ -78,7 +99,21 @@ def test_of_several_damaged_changes_the_rest_is_served(tmp_path: Path) -> None:
         assert broker.subscriber("ana").queued == 0
     with opened() as broker:
         ana = broker.subscriber("ana")
-        ana.unsubscribe("s1")
         ana.subscribe("no2 > 0", id="s1")
         broker.publisher("p").publish({"no2": 4.0})
         assert values(taken(ana, 1)) == [4.0]
+
+
+def test_a_queue_outlives_the_damaged_registration_of_its_subscriber(tmp_path: Path) -> None:
+    opened = opener("durable", tmp_path)
+    with opened() as broker:
+        ana = broker.subscriber("ana")
+        ana.subscribe("no2 > 0", id="s1")
+        broker.publisher("p").publish({"no2": 2.0})
+        taken(ana, 1)
+        ana.unsubscribe("s1")
+    connection = apsw.Connection(str(next(tmp_path.rglob("log.db"))))
+    connection.execute("UPDATE changes SET batch = x'00' WHERE version IN (1, 2)")
+    connection.close()
+    with opened() as broker:
+        assert values(taken(broker.subscriber("ana"), 1)) == [2.0]

@@ -223,15 +223,16 @@ class Registrar:
             return True
 
     def _was_lost(self, subscriber: str) -> bool:
-        """Whether a subscriber that the registry does not have is there by the changes.
+        """Whether the registry lost a subscriber by damage, so that its cursor still holds.
 
-        Then the registry is damaged, and what its cursor says still holds. Who was forgotten has no
-        cursor, as a rule: so the changes are seldom read.
+        A subscriber that was forgotten has no cursor, as a rule: so the changes are seldom read. A
+        damaged change may have registered anybody who has a cursor.
         """
         if self._store.cursors.read(subscriber) is None:
             return False
         log = self._store.log
-        return replay(log, log.changes_end()).has_subscriber(subscriber)
+        is_registered = replay(log, log.changes_end()).has_subscriber(subscriber)
+        return is_registered or log.damaged_changes() > 0
 
     def _next_sequence(self) -> int:
         """The sequence that the next publication gets, or an earlier one.

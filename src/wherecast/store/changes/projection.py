@@ -51,12 +51,16 @@ def accepted_at(subscription: Subscription) -> int:
 class Projection:
     """Streams, subscribers and subscriptions after some changes; empty before the first.
 
+    A damaged change makes nothing. It may have defined a stream: so after it, a subscription to a
+    stream that is not defined is passed over, as in matching, which needs the schema.
+
     Attributes:
         version: how many changes were applied.
     """
 
     def __init__(self) -> None:
         self.version = 0
+        self._has_damage = False
         self._streams: dict[str, Schema] = {}
         self._held: dict[str, dict[str, _Held]] = {}  # subscriber → id
         self._sorted: dict[str | None, list[str]] = {}  # ids of a subscriber; None: the subscribers
@@ -65,6 +69,8 @@ class Projection:
         """Applies what an entry has before a version, or all of it; of a damaged one nothing."""
         if entry.version == 0:
             self._streams, self._held, self._sorted = {}, {}, {}
+            self._has_damage = False
+        self._has_damage |= entry.damage is not None
         end = entry.end if end is None else min(end, entry.end)
         cut = entry.changes.slice(0, end - entry.version)
         changes = entry.changes if end == entry.end else cut
@@ -88,7 +94,8 @@ class Projection:
                 elif kind == "forget":
                     self._forget(subscriber)
                 elif kind == "subscribe":
-                    self._subscribe(subscriber, id, (stream, text, at))
+                    held = None if self._passes_over(stream) else (stream, text, at)
+                    self._subscribe(subscriber, id, held)
                 else:
                     self._unsubscribe(subscriber, id)
 
@@ -155,8 +162,14 @@ class Projection:
             self._sorted.pop(subscriber, None)
             self._sorted.pop(None, None)
 
-    def _subscribe(self, subscriber: str, id: str, held: _Held) -> None:
+    def _passes_over(self, stream: str) -> bool:
+        return self._has_damage and stream not in self._streams
+
+    def _subscribe(self, subscriber: str, id: str, held: _Held | None) -> None:
         ids = self._register(subscriber)
+        if held is None:
+            self._unsubscribe(subscriber, id)
+            return
         if id not in ids:
             self._sorted.pop(subscriber, None)
         ids[id] = held

@@ -57,6 +57,8 @@ def _of_matching(context: Context) -> Iterator[Figure]:
     yield Figure("gauge", "index_bytes", "What the index takes.", done.get("index_bytes", 0))
     seconds = context.timings.read() | done.get("seconds", {})
     yield Figure("counter", "stage_seconds", "What each stage took.", seconds, "stage")
+    damaged = "Changes of subscriptions that cannot be read; wherecast store check names them."
+    yield Figure("gauge", "damaged_changes", damaged, store.log.damaged_changes())
     for name, value in counts.items():
         yield Figure("gauge", name, "There are.", value)
 

@@ -10,8 +10,8 @@ from wherecast.store.embedded.log.change_reading import read_changes
 from wherecast.store.embedded.log.entry_rows import Damage, ids_of
 from wherecast.store.embedded.log.log_reading import read_entries
 from wherecast.store.embedded.log.log_tables import Marks, read_marks
+from wherecast.store.embedded.log.rebuild_registry import difference
 from wherecast.store.embedded.log.registry import EmbeddedRegistry
-from wherecast.store.embedded.log.registry_mending import difference
 
 _PAGE = 1000
 _TRIES = 3

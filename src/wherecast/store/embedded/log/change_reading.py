@@ -12,12 +12,15 @@ import apsw
 
 from wherecast.store.embedded.database import Database
 from wherecast.store.embedded.log.change_rows import change_of
-from wherecast.store.embedded.log.entry_rows import Damage
+from wherecast.store.embedded.log.entry_rows import Damage, unsealed
 from wherecast.store.embedded.log.log_reading import first_rows
 from wherecast.store.embedded.log.log_tables import read_marks
 from wherecast.store.position import Position
 from wherecast.store.records import NO_CHANGES, ChangeEntry
 
+_SCANNED_MAX = 200_000  # rows; verifying more at each start would take too long
+_ROWS = """SELECT version, count, at, acts_from, CAST(batch AS BLOB) FROM changes
+    WHERE version > ? ORDER BY version"""
 _CHANGES = """SELECT version, count, at, acts_from, CAST(batch AS BLOB) FROM changes
     WHERE version >= ifnull((SELECT max(version) FROM changes WHERE version <= ?1), 0)
     AND version < ?2 ORDER BY version"""
@@ -44,6 +47,27 @@ def read_changes(database: Database, start: int, end: int) -> Iterator[ChangeEnt
         for entry in page:
             is_first = begun and entry.version == 0  # it may be damaged
             yield replace(entry, compacted_to=begun[-1]) if is_first else entry
+
+
+def count_damaged_changes(database: Database) -> int:
+    """Number of changes that are damaged or missing, by the checksums of the first rows."""
+    with database.reading() as connection:
+        end = read_marks(connection).version
+    after, expected, scanned, damaged = -1, 0, 0, 0
+    while scanned < _SCANNED_MAX:
+        with database.reading() as connection:
+            rows = first_rows(connection.execute(_ROWS, (after,)))
+        if not rows:
+            return damaged + end - expected
+        for row in rows:
+            try:
+                unsealed(row[:4], row[4])
+            except Damage:
+                continue  # its changes are those up to the next row that is intact
+            damaged += row[0] - expected
+            expected = row[0] + row[1]
+        after, scanned = rows[-1][0], scanned + len(rows)
+    return damaged
 
 
 def _page(connection: apsw.Connection, start: int, end: int) -> list[ChangeEntry]:

@@ -15,8 +15,7 @@ from wherecast.model.errors import StoreError
 from wherecast.store.changes.change_batches import check_changes
 from wherecast.store.crash_points import reached
 from wherecast.store.embedded.directory import Directory
-from wherecast.store.embedded.log.change_mending import mend_changes
-from wherecast.store.embedded.log.change_reading import read_changes
+from wherecast.store.embedded.log.change_reading import count_damaged_changes, read_changes
 from wherecast.store.embedded.log.group_commit import GroupCommit
 from wherecast.store.embedded.log.log_compaction import LogCompaction
 from wherecast.store.embedded.log.log_reading import read_entries
@@ -34,8 +33,8 @@ from wherecast.store.embedded.log.log_transaction import (
     recent_ids,
 )
 from wherecast.store.embedded.log.log_trimming import trim_some
+from wherecast.store.embedded.log.rebuild_registry import CHANGES_MAX, rebuild_registry
 from wherecast.store.embedded.log.registry import EmbeddedRegistry
-from wherecast.store.embedded.log.registry_mending import mend_registry
 from wherecast.store.ids.publication_ids import hash_ids
 from wherecast.store.ids.recent_ids import IdWindow, RecentIds
 from wherecast.store.position import Position
@@ -74,6 +73,7 @@ class EmbeddedLog:
         self._compacting = Lock()
         self._recent = RecentIds(window)
         self._recent_end = 0  # the ids before this offset are in there
+        self._damaged_changes: int | None = None  # counted once
         if is_owner:
             with self._database.reading() as connection:
                 marks = read_marks(connection)
@@ -130,6 +130,12 @@ class EmbeddedLog:
         """What the publications take."""
         return self._marks.now().bytes
 
+    def damaged_changes(self) -> int:
+        """Number of changes that cannot be read, as they were counted at the first call."""
+        if self._damaged_changes is None:
+            self._damaged_changes = count_damaged_changes(self._database)
+        return self._damaged_changes
+
     def trim(self, position: Position) -> None:
         """Removes entries wholly before a position, some at a time, and compacts changes."""
         is_more = True
@@ -140,7 +146,7 @@ class EmbeddedLog:
             self._compaction.run()
 
     def settle(self, matched: Progress) -> None:
-        """Mends marks, changes and registry; no offset is given out a second time after it.
+        """Rebuilds damaged marks and the registry; no offset is given out a second time after it.
 
         Only what was matched is ever trimmed: so the log ends where its tables end, or where the
         batches end.
@@ -162,8 +168,17 @@ class EmbeddedLog:
             _log.warning("the marks of %s were damaged; it ends at %d", path, marks.end)
             with self._database.transaction() as connection:
                 marks.write(connection)
-        mend_changes(self._database)
-        mend_registry(self._database)
+        if count := self.damaged_changes():
+            what = "%s: %d changes are damaged and passed over; run: wherecast store check %s"
+            _log.warning(what, path, count, path.parent)
+        self.rebuild_registry(None if count else CHANGES_MAX)
+
+    def rebuild_registry(self, changes_max: int | None = None) -> str | None:
+        """Rebuilds the registry where it is not what the changes make; the first difference.
+
+        A log with more changes than `changes_max` is left as it is.
+        """
+        return rebuild_registry(self._database, changes_max)
 
     def close(self) -> None:
         """Closes the file."""

@@ -87,7 +87,13 @@ def test_a_damaged_part_is_passed_over(path: Path, place: Place) -> None:
         "changes 0 to 1 are damaged",
         "changes 2 to 3 are damaged",
         "changes 4 to 60 are damaged",
+        "the streams of the registry are not what the changes make",
     ]
+    place.close()
+    store = EmbeddedStore(path)
+    assert store.log.damaged_changes() == 61
+    store.close()
+    assert len([one for one in check_store(path) if one.problem]) == 3
 
 
 def test_the_registry_is_checked_and_mended_from_it(path: Path, place: Place) -> None:

@@ -1,4 +1,4 @@
-"""A registry that is damaged is made anew from the changes, when the owner starts."""
+"""A registry that is not what the changes make is rebuilt from them, when the owner starts."""
 
 from pathlib import Path
 
@@ -9,6 +9,7 @@ from tests.contract.stores import changes
 from tests.unit.store.embedded.filled import fill
 from wherecast.model import Schema, StoreError, Subscription
 from wherecast.store.embedded.check.check_store import check_store
+from wherecast.store.embedded.log import log
 from wherecast.store.embedded.store import EmbeddedStore
 
 DAMAGE = (
@@ -43,7 +44,7 @@ def found(path: Path) -> Found:
 
 
 @pytest.mark.parametrize("statement", DAMAGE)
-def test_it_is_made_anew(tmp_path: Path, statement: str) -> None:
+def test_it_is_rebuilt(tmp_path: Path, statement: str) -> None:
     path = tmp_path / "store"
     fill(path)
     store = EmbeddedStore(path)
@@ -62,12 +63,40 @@ def test_damaged_changes_make_nothing(tmp_path: Path, harm: str) -> None:
     path = tmp_path / "store"
     fill(path)
     streams, subscribers, subscriptions = found(path)
+    assert (subscribers, len(subscriptions)) == (["ana", "bo"], 1)
     damage(path, harm, "DELETE FROM subscribers WHERE name = 'bo'")
-    assert found(path) == (streams, ["ana"], subscriptions)
-    assert subscribers == ["ana", "bo"]
+    assert found(path) == ({} if harm.startswith("DELETE") else streams, [], [])
 
 
-def test_a_reader_mends_nothing(tmp_path: Path) -> None:
+def test_a_long_log_is_compared_by_a_repair_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "store"
+    fill(path)
+    before = found(path)
+    damage(path, "DELETE FROM subscribers WHERE name = 'bo'")
+    monkeypatch.setattr(log, "CHANGES_MAX", 2)
+    assert found(path) != before
+    store = EmbeddedStore(path)
+    assert isinstance(store.log, log.EmbeddedLog)
+    problem = store.log.rebuild_registry()
+    assert problem is not None
+    assert problem.startswith("the registry counts")
+    assert store.log.rebuild_registry() is None
+    store.close()
+    assert found(path) == before
+
+
+def test_of_a_long_log_with_a_damaged_change_the_registry_is_rebuilt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(tmp_path / "store")
+    damage(tmp_path / "store", "UPDATE changes SET batch = x'00' WHERE version = 1")
+    monkeypatch.setattr(log, "CHANGES_MAX", 0)
+    assert found(tmp_path / "store")[1:] == ([], [])
+
+
+def test_a_reader_rebuilds_nothing(tmp_path: Path) -> None:
     fill(tmp_path / "store")
     damage(tmp_path / "store", "UPDATE streams SET schema = '{'")
     reader = EmbeddedStore(tmp_path / "store", "reader")

@@ -1,0 +1,239 @@
+"""A damaged change is passed over by matching and by the registry; everything else is served."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import apsw
+import pytest
+
+from tests.contract.stores import SCHEMA, Body, changes
+from tests.contract.stores import publications as bodies
+from tests.live_log import told
+from wherecast.columns import decode_rows
+from wherecast.columns.log_encoding import encode_batch
+from wherecast.model import Schema, Subscription
+from wherecast.pipeline.live.in_force import InForce
+from wherecast.pipeline.live.stage import Range, match_range
+from wherecast.pipeline.live.subscription_cache import SubscriptionCache
+from wherecast.store.changes import compaction
+from wherecast.store.changes.projection import Projection
+from wherecast.store.embedded.check.check_store import check_store
+from wherecast.store.embedded.store import EmbeddedStore
+from wherecast.store.position import Position
+from wherecast.store.records import NO_CHANGES, Publications
+
+HISTORY: tuple[tuple[tuple[str, ...], ...], ...] = (
+    (("stream", "air", "", "", SCHEMA.to_json()),),
+    (("subscriber", "", "ana"), ("subscriber", "", "bo")),
+    (("subscribe", "air", "ana", "s1", "no2 > 1"), ("subscribe", "air", "bo", "s1", "no2 > 2")),
+    (("subscribe", "air", "ana", "s2", "no2 > 3"),),
+    (("subscribe", "air", "cy", "s1", "no2 > 4"), ("subscribe", "air", "cy", "s2", "no2 > 5")),
+    (("subscribe", "air", "ana", "s1", "no2 > 6"),),  # replaces
+    (("unsubscribe", "air", "ana", "s2"),),
+    (("forget", "", "bo"),),
+    (("subscriber", "", "bo"),),
+)
+VERSIONS = (0, 1, 3, 5, 6, 8, 9, 10, 11)
+COUNTS = (1, 2, 2, 1, 2, 1, 1, 1, 1)
+HARM = (
+    "UPDATE changes SET batch = CAST(x'00' || substr(batch, 2) AS BLOB)",
+    "UPDATE changes SET count = count + 5",
+    "UPDATE changes SET acts_from = 99",
+    "DELETE FROM changes",
+)
+END = sum(COUNTS)
+
+
+def fill(path: Path, left_out: tuple[int, ...] = ()) -> None:
+    """Makes a store with a publication after each change, but without some of the changes."""
+    store = EmbeddedStore(path)
+    for number, rows in enumerate(HISTORY):
+        if VERSIONS[number] not in left_out:
+            store.log.change(changes(*rows), at=number + 100)
+        batch = decode_rows([{"no2": 9.0}], SCHEMA).batch
+        plain = bodies([Body(number)], "air")
+        data = encode_batch(batch, SCHEMA)
+        store.log.append(Publications("air", data, plain.envelopes, plain.digests), at=0)
+    store.cursors.write({})
+    store.close()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    fill(tmp_path / "store")
+    return tmp_path / "store"
+
+
+def execute(path: Path, *statements: str) -> None:
+    connection = apsw.Connection(str(path / "log.db"))
+    for statement in statements:
+        connection.execute(statement)
+    connection.close()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an owner of a store sees."""
+
+    streams: dict[str, Schema]
+    subscriptions: dict[str, list[Subscription]]
+    matches: dict[tuple[str, int], list[str]]
+    dead_letters: list[tuple[int, str]]
+
+
+def outcome(path: Path) -> Outcome:
+    """Opens a store as its owner, and matches its publications."""
+    store = EmbeddedStore(path)
+    registry, known = store.registry, InForce()
+    held = {name: registry.subscriptions(name) for name in registry.subscribers()}
+    end = store.log.changes_end()
+    known.advance(store.log.changes(0, end), end)
+    entries = store.log.read(0, 0, len(HISTORY))
+    matched = match_range(Range(0, 0, len(HISTORY)), entries, known, at=0)
+    letters = [(letter.offset, letter.reason) for letter in matched.dead_letters]
+    streams = dict(registry.streams())
+    store.close()
+    return Outcome(streams, held, told(matched.segment.notifications), letters)
+
+
+def problems(path: Path) -> list[str]:
+    return [one.problem for one in check_store(path) if one.problem]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("harm", HARM)
+def test_the_rest_is_served_as_if_it_had_not_been(
+    path: Path, tmp_path: Path, version: int, harm: str
+) -> None:
+    fill(tmp_path / "twin", left_out=(version,))
+    execute(path, f"{harm} WHERE version = {version}")
+    expected = outcome(tmp_path / "twin")
+    if version == 0:  # without the schema of the stream no filter can be read
+        assert not expected.matches
+        expected = replace(expected, subscriptions={"ana": [], "bo": [], "cy": []})
+    assert outcome(path) == expected
+    (problem,) = problems(path)
+    assert f"change {version} is " in problem or f"changes {version} to " in problem
+    store = EmbeddedStore(path)
+    assert store.log.damaged_changes() == COUNTS[VERSIONS.index(version)]
+    store.close()
+
+
+def test_several_damaged_ones(path: Path, tmp_path: Path) -> None:
+    fill(tmp_path / "twin", left_out=(5, 6, 9))
+    execute(path, "UPDATE changes SET batch = x'00' WHERE version IN (5, 6, 9)")
+    assert outcome(path) == outcome(tmp_path / "twin")
+    assert len(problems(path)) == 3
+    reader = EmbeddedStore(path, "reader")
+    assert reader.log.damaged_changes() == 4
+    reader.close()
+
+
+def test_all_are_missing(path: Path) -> None:
+    execute(path, "DELETE FROM changes")
+    found = outcome(path)
+    assert (found.streams, found.subscriptions, found.matches) == ({}, {}, {})
+    assert problems(path) == [f"changes 0 to {END - 1} are missing; what it made is not matched"]
+    store = EmbeddedStore(path)
+    assert store.log.damaged_changes() == END
+    store.close()
+
+
+def test_a_good_log_has_none(path: Path) -> None:
+    for role in ("owner", "reader"):
+        store = EmbeddedStore(path, role)
+        assert store.log.damaged_changes() == 0
+        store.close()
+
+
+def test_each_start_names_it(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    execute(path, "UPDATE changes SET batch = x'00' WHERE version = 3")
+    EmbeddedStore(path).close()
+    caplog.clear()
+    EmbeddedStore(path).close()
+    (record,) = caplog.records
+    assert record.message.endswith(
+        f"log.db: 2 changes are damaged and passed over; run: wherecast store check {path}"
+    )
+
+
+def test_a_stream_that_is_defined_again_has_the_subscriptions_that_are_made_again(
+    path: Path,
+) -> None:
+    execute(path, "DELETE FROM changes WHERE version = 0")
+    store = EmbeddedStore(path)
+    store.log.change(changes(HISTORY[0][0], ("subscribe", "air", "bo", "s9", "no2 > 0")), at=200)
+    store.close()
+    found = outcome(path)
+    assert {name: len(held) for name, held in found.subscriptions.items()} == {
+        "ana": 0,
+        "bo": 1,
+        "cy": 0,
+    }
+    assert len(problems(path)) == 1
+
+
+def test_what_is_made_again_after_it_stays(path: Path) -> None:
+    execute(path, "UPDATE changes SET batch = x'00' WHERE version = 6")
+    store = EmbeddedStore(path)
+    assert not store.registry.has_subscriber("cy")
+    store.log.change(changes(("subscribe", "air", "cy", "s1", "no2 > 4")), at=200)
+    store.close()
+    assert list(outcome(path).subscriptions) == ["ana", "bo", "cy"]
+
+
+def test_with_a_damaged_registry(path: Path, tmp_path: Path) -> None:
+    fill(tmp_path / "twin", left_out=(5,))
+    execute(
+        path,
+        "UPDATE changes SET batch = x'00' WHERE version = 5",
+        "UPDATE streams SET schema = '{'",
+    )
+    assert outcome(path) == outcome(tmp_path / "twin")
+    assert [problem[:19] for problem in problems(path)] == ["change 5 is damaged"]
+
+
+@pytest.mark.parametrize("part", [0, 2, 4])
+def test_a_part_of_what_was_compacted(
+    path: Path, monkeypatch: pytest.MonkeyPatch, part: int
+) -> None:
+    monkeypatch.setattr(compaction, "CHANGES_MIN", 2)
+    monkeypatch.setattr(compaction, "ROWS_MAX", 2)
+    store = EmbeddedStore(path)
+    for number in range(5):
+        row = ("subscribe", "air", "ana", "s1", f"no2 > {number}")
+        store.log.change(changes(*[row] * 5), at=number)
+    store.log.trim(store.log.ends())
+    entries = list(store.log.changes(0, 37))
+    versions = [(entry.version, entry.compacted_to) for entry in entries]
+    assert versions == [(0, 37), (2, 37), (4, 37), (6, 37)]
+    expected = Projection()
+    for entry in entries:
+        is_damaged = entry.version == part
+        expected.take(replace(entry, changes=NO_CHANGES, damage="") if is_damaged else entry)
+    store.close()
+    execute(path, f"UPDATE changes SET batch = x'00' WHERE version = {part}")
+    store = EmbeddedStore(path)
+    again = [entry.version for entry in store.log.changes(5, 37)]
+    assert again == [version for version, _ in versions]
+    registry = store.registry
+    assert registry.counts() == expected.counts()
+    for name in registry.subscribers():
+        assert registry.subscriptions(name) == expected.subscriptions(name)
+    store.close()
+    assert len(problems(path)) == 1
+
+
+def test_who_passed_it_over_takes_it_in_once_it_is_restored(path: Path) -> None:
+    execute(path, "UPDATE changes SET batch = CAST(batch || x'00' AS BLOB) WHERE version = 6")
+    reader = EmbeddedStore(path, "reader")
+    keeper = SubscriptionCache(reader.log, None)
+    known = keeper.at(Position(), 12)
+    assert list(known.passed_over) == [6]
+    restore = "UPDATE changes SET batch = CAST(substr(batch, 1, length(batch) - 1) AS BLOB)"
+    execute(path, f"{restore} WHERE version = 6")
+    for _ in range(64):
+        known = keeper.at(Position(), 12)
+    assert not known.passed_over
+    assert len(known) == 6
+    reader.close()
