@@ -128,18 +128,23 @@ def check(
 _DIRECTORY = typer.Argument(metavar="DIR", help="The directory of a store.")
 
 
+_REPAIR_HELP = "Rebuild what is derived from the log; no other process may use the store."
+
+
 @store.command("check", epilog="Example: wherecast store check data")
 def check_store(
     directory: Annotated[Path, _DIRECTORY],
+    repair: Annotated[bool, typer.Option("--repair", help=_REPAIR_HELP)] = False,
     json: Annotated[bool, typer.Option("--json", help=_JSON_HELP)] = False,
 ) -> None:
     """Verify everything that a store holds; it may be in use.
 
-    The exit code is 1 where something is damaged.
+    The exit code is 1 if something is damaged, and with --repair if something stays damaged.
     """
-    from wherecast.cli.store_commands import run_check
+    from wherecast.cli.store_commands import run_check, run_repair
 
-    if not run_check(directory, json):
+    run = run_repair if repair else run_check
+    if not run(directory, json):
         raise typer.Exit(1)
 
 

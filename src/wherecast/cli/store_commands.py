@@ -1,32 +1,96 @@
-"""`wherecast store`: what can be done with the directory of a store."""
+"""`wherecast store`: checks, repairs and copies the directory of a store."""
 
 from collections import Counter
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import orjson
 
 from wherecast.cli import screen
-from wherecast.store.maintenance import backup_store, check_store
+from wherecast.model import StoreError
+from wherecast.pipeline.live.mend_segments import mend
+from wherecast.store.clock import now_us
+from wherecast.store.maintenance import CheckFinding, backup_store, check_store, repair_store
+from wherecast.store.open_store import open_store
 
 _SHOWN_MAX = 20
+
+
+@dataclass
+class _Checked:
+    """What a check has found so far."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    problems: list[CheckFinding] = field(default_factory=list)
 
 
 def run_check(path: Path, as_json: bool) -> bool:
     """Verifies everything in a directory; returns whether it is as it was written.
 
     Raises:
-        ConfigError: it is no store.
+        ConfigError: the directory is no store.
     """
-    counts: Counter[str] = Counter()
-    problems: list[tuple[str, str]] = []
-    with screen.progress("Checking", lambda _: f"{counts.total():,} records"):
-        for checked in check_store(path):
-            if checked.noun:
-                counts[checked.noun] += checked.count
-            if checked.problem:
-                problems.append((checked.place, checked.problem))
-    print(_as_json(path, counts, problems) if as_json else _as_lines(path, counts, problems))
-    return not problems
+    found = _checked(path)
+    if as_json:
+        print(orjson.dumps(_report(path, found)).decode())
+        return not found.problems
+    lines = [_summary(path, found)]
+    if found.problems:
+        lines += _listed(f"{screen.count(len(found.problems), 'problem')}:", found.problems)
+    else:
+        lines.append("Everything is as it was written.")
+    print("\n".join(lines))
+    return not found.problems
+
+
+def run_repair(path: Path, as_json: bool) -> bool:
+    """Rebuilds derived data in a directory; returns whether no problem is left.
+
+    Raises:
+        ConfigError: the directory is no store.
+        StoreError: the store is in use.
+    """
+    before = _checked(path)
+    if repair_store(path, {one.place for one in before.problems}):
+        _mend_segments(path)
+    after = _checked(path)
+    left = {(one.place, one.problem) for one in after.problems}
+    repaired = [one for one in before.problems if (one.place, one.problem) not in left]
+    if as_json:
+        report = _report(path, after) | {"repaired": [_as_dict(one) for one in repaired]}
+        print(orjson.dumps(report).decode())
+        return not after.problems
+    lines = [_summary(path, after)]
+    if repaired:
+        lines += _listed(f"{screen.count(len(repaired), 'problem')} repaired:", repaired)
+    if after.problems:
+        lines += _listed(f"{screen.count(len(after.problems), 'problem')} left:", after.problems)
+        lines.append("These are records that nothing else tells; a backup may have them.")
+    elif not repaired:
+        lines.append("Everything is as it was written.")
+    print("\n".join(lines))
+    return not after.problems
+
+
+def _checked(path: Path) -> _Checked:
+    found = _Checked()
+    with screen.progress("Checking", lambda _: f"{found.counts.total():,} records"):
+        for one in check_store(path):
+            if one.noun:
+                found.counts[one.noun] += one.count
+            if one.problem:
+                found.problems.append(one)
+    return found
+
+
+def _mend_segments(path: Path) -> None:
+    """Makes damaged and missing segments again from the log, as far as it still has them."""
+    damaged = [one.sequences for one in check_store(path) if one.sequences]
+    with closing(open_store(path)) as store:
+        for sequences in damaged:
+            with suppress(StoreError):  # the check names it
+                mend(store, sequences.start, sequences.stop, now_us())
 
 
 def run_backup(path: Path, target: Path, as_json: bool) -> None:
@@ -53,18 +117,26 @@ def run_backup(path: Path, target: Path, as_json: bool) -> None:
         print(f"{noun} missing in {path}; what they held is made again from the log")
 
 
-def _as_lines(path: Path, counts: Counter[str], problems: list[tuple[str, str]]) -> str:
-    lines = [f"{path}: " + ", ".join(screen.count(counts[noun], noun) for noun in counts)]
-    if not problems:
-        return "\n".join([*lines, "Everything is as it was written."])
-    lines.append(f"{screen.count(len(problems), 'problem')}:")
-    lines += [f"  {place}: {problem}" for place, problem in problems[:_SHOWN_MAX]]
+def _summary(path: Path, found: _Checked) -> str:
+    counts = (screen.count(count, noun) for noun, count in found.counts.items())
+    return f"{path}: " + ", ".join(counts)
+
+
+def _listed(title: str, problems: list[CheckFinding]) -> list[str]:
+    lines = [title, *(f"  {one.place}: {one.problem}" for one in problems[:_SHOWN_MAX])]
     if len(problems) > _SHOWN_MAX:
         lines.append(f"  … and {len(problems) - _SHOWN_MAX:,} more (--json shows all)")
-    return "\n".join(lines)
+    return lines
 
 
-def _as_json(path: Path, counts: Counter[str], problems: list[tuple[str, str]]) -> str:
-    told = [{"place": place, "problem": problem} for place, problem in problems]
-    report = {"path": str(path), "counts": dict(counts), "intact": not problems, "problems": told}
-    return orjson.dumps(report).decode()
+def _report(path: Path, found: _Checked) -> dict[str, object]:
+    return {
+        "path": str(path),
+        "counts": dict(found.counts),
+        "intact": not found.problems,
+        "problems": [_as_dict(one) for one in found.problems],
+    }
+
+
+def _as_dict(finding: CheckFinding) -> dict[str, str | None]:
+    return {"place": finding.place, "problem": finding.problem}

@@ -1,4 +1,4 @@
-"""`wherecast store check` and `wherecast store backup`."""
+"""`wherecast store check`, with and without `--repair`, and `wherecast store backup`."""
 
 import json
 from pathlib import Path
@@ -7,6 +7,7 @@ import apsw
 import pytest
 
 from tests.unit.store.embedded.filled import fill
+from wherecast.broker.broker import Broker
 from wherecast.cli.entry import run
 
 
@@ -70,3 +71,61 @@ def test_mistakes_are_told(path: Path, tmp_path: Path, capsys: pytest.CaptureFix
     assert capsys.readouterr().err == f"wherecast: {tmp_path} is no store\n"
     assert run(["store", "backup", str(path), str(path)]) == 2
     assert "which is to be copied" in capsys.readouterr().err
+
+
+@pytest.fixture
+def matched(tmp_path: Path) -> Path:
+    """The directory of a broker, whose segments can be made again."""
+    with Broker(data=tmp_path / "data") as broker:
+        ana = broker.subscriber("ana")
+        ana.subscribe("no2 > 0", id="s1")
+        for number in range(1, 6):
+            broker.publisher("p").publish({"no2": float(number)})
+            assert ana.take(number, timeout=60)
+    return tmp_path / "data"
+
+
+def test_a_repair(matched: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    damage(matched, "UPDATE segments SET data = x'00' WHERE first = 0")
+    damage(matched, "DELETE FROM segments WHERE first = (SELECT max(first) FROM segments)")
+    assert run(["store", "check", str(matched)]) == 1
+    capsys.readouterr()
+    assert run(["store", "check", "--repair", str(matched)]) == 0
+    first, *lines = capsys.readouterr().out.splitlines()
+    assert first.startswith(f"{matched}: 1 cursor, ")
+    assert (len(lines), lines[0]) == (3, "2 problems repaired:")
+    assert lines[1].startswith("  segments: notifications of publications 0 to ")
+    assert lines[2].endswith(": they are missing")
+    assert run(["store", "check", "--repair", str(matched)]) == 0
+    assert capsys.readouterr().out.splitlines()[1:] == ["Everything is as it was written."]
+    with Broker(data=matched) as broker:
+        found = broker.subscriber("ana").take(5, timeout=60)
+        assert [one.publication.attributes["no2"] for one in found] == [1.0, 2.0, 3.0, 4.0, 5.0]
+
+
+def test_what_cannot_be_repaired(matched: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    connection = apsw.Connection(str(matched / "log.db"))
+    connection.execute("UPDATE changes SET batch = x'00' WHERE version = 2")
+    connection.close()
+    assert run(["store", "check", "--repair", str(matched)]) == 1
+    lines = capsys.readouterr().out.splitlines()[1:]
+    assert lines[0] == "1 problem repaired:"
+    assert lines[1].startswith("  log.db: the registry counts ")
+    assert lines[2:4] == [
+        "1 problem left:",
+        "  log.db: change 2 is damaged: its checksum is wrong; what it made is not matched",
+    ]
+    assert run(["store", "check", "--repair", "--json", str(matched)]) == 1
+    report = json.loads(capsys.readouterr().out)
+    assert (report["repaired"], len(report["problems"])) == ([], 1)
+
+
+def test_a_store_in_use_is_not_repaired(matched: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Broker(data=matched):
+        assert run(["store", "check", "--repair", str(matched)]) == 2
+    assert "is in use by process" in capsys.readouterr().err
+
+
+def test_help_says_what_a_repair_does(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["store", "check", "--help"]) == 0
+    assert "Rebuild what is derived from the log" in " ".join(capsys.readouterr().out.split())

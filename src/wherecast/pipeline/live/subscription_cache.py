@@ -73,9 +73,6 @@ class SubscriptionCache:
             StoreError: changes are missing.
         """
         known = self._known
-        is_late = self._calls % _COLLECT_EVERY == 0
-        if known is not None and is_late and self._is_mended(known):
-            known = None
         if known is None or not start.reaches(known.roster.floor):  # an earlier batch is made again
             known = LiveSubscriptions(self._factory)
             if self._blobs is not None:
@@ -86,23 +83,13 @@ class SubscriptionCache:
             known.measure()
             self._tell(known)
         self._calls += 1
-        # A snapshot would keep what a damaged change made away even after it was mended.
-        is_sound = self._blobs is not None and not known.roster.passed_over
-        is_due = is_sound and live_snapshots.is_due(known, self._saved)
+        is_due = self._blobs is not None and live_snapshots.is_due(known, self._saved)
         if is_due or self._calls % _COLLECT_EVERY == 0:
             known.collect(start)
             known.measure()
         if is_due:
             self._save(known)
         return known
-
-    def _is_mended(self, known: LiveSubscriptions) -> bool:
-        """Whether what was passed over can be read now."""
-        return bool(known.roster.passed_over) and not any(
-            entry.damage
-            for version in known.roster.passed_over
-            for entry in self._log.changes(version, version + 1)
-        )
 
     def _tell(self, known: LiveSubscriptions) -> None:
         """Tells what was passed over, once."""

@@ -202,9 +202,11 @@ class Database:
 
 
 def damaged(path: Path, what: str) -> StoreError:
-    """The error for a file that SQLite cannot read, with the command that says more."""
+    """The error for a damaged file, with the command that rebuilds what can be rebuilt."""
     line = " ".join(what.split())
-    return StoreError(f"{path} is damaged: {line}; run: wherecast store check {path.parent}")
+    return StoreError(
+        f"{path} is damaged: {line}; run: wherecast store check --repair {path.parent}"
+    )
 
 
 @contextmanager

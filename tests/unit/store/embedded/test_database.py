@@ -165,7 +165,7 @@ class TestDamage:
             Database(path, LAYOUT, is_writer=True)
         text = str(caught.value)
         assert text.startswith(f"{path} is damaged: ")
-        assert text.endswith(f"; run: wherecast store check {path.parent}")
+        assert text.endswith(f"; run: wherecast store check --repair {path.parent}")
         assert "\n" not in text
 
     def test_no_database_at_all(self, path: Path) -> None:

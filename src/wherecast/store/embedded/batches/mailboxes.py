@@ -8,10 +8,13 @@ another and beside commits.
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import TypeVar
 
+import apsw
+
 from wherecast.model import ConflictError, StoreError
-from wherecast.store.contracts import ENDLESS
+from wherecast.store.contracts import ENDLESS, DamagedSegment
 from wherecast.store.crash_points import reached
 from wherecast.store.embedded.batches.batch_tables import (
     SegmentRow,
@@ -87,9 +90,10 @@ class EmbeddedMailboxes:
         def put() -> None:
             with self._database.reading() as connection:
                 old = read_segments(connection, first, end)
-            if not old or old[0].first != first or old[-1].end != end:
+                is_there = self._covers(connection, first, end)
+            if not is_there or any(row.first < first or row.end > end for row in old):
                 raise ConflictError(f"sequences {first} to {end - 1} were merged or trimmed since")
-            self._put(old, _joined(given), max(row.tier for row in old))
+            self._put(old, _joined(given), max((row.tier for row in old), default=0))
 
         _retried(put)
 
@@ -117,7 +121,7 @@ class EmbeddedMailboxes:
         """The segments that reach beyond a sequence, and where all of them end.
 
         Raises:
-            StoreError: some are missing.
+            DamagedSegment: some are missing.
         """
         path = self._database.path
         with self._database.reading() as connection:
@@ -126,12 +130,20 @@ class EmbeddedMailboxes:
             rows = read_segments(connection, max(start, begins), end)
         at = max(start, begins)
         for row in rows:
-            if row.first > at or row.end <= at:
+            if row.end <= at:
                 raise damaged(path, f"notifications of publication {at} are missing")
+            if row.first > at:
+                raise DamagedSegment(at, row.first, "they are missing")
             at = row.end
         if at < end:
-            raise damaged(path, f"notifications of publication {at} are missing")
+            raise DamagedSegment(at, end, "they are missing")
         return rows, end
+
+    def _covers(self, connection: apsw.Connection, first: int, end: int) -> bool:
+        """Whether a range of sequences was matched and not trimmed."""
+        path = self._database.path
+        _, begins = read_state(connection, path)
+        return begins <= first < end <= read_progress(connection, path).sequence
 
     def _merge(self) -> int:
         with self._database.reading() as connection:
@@ -140,6 +152,9 @@ class EmbeddedMailboxes:
         if not found:
             return 0
         old = rows[found.begin : found.end]
+        for before, after in pairwise(old):
+            if before.end < after.first:
+                raise DamagedSegment(before.end, after.first, "they are missing")
         joined = _joined(
             [NumberedNotifications(row.first, row.end, self._segments.open(row)) for row in old]
         )

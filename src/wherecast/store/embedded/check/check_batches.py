@@ -68,9 +68,11 @@ def check_segments(database: Database, end: int) -> Iterator[CheckFinding]:
             if row.first > at:
                 yield _missing(at, row.first)
             try:
-                yield CheckFinding("segments", "segment", 1, _problem(segments, row))
+                problem = _problem(segments, row)
             except Swept:
                 break
+            lost = None if problem is None else range(row.first, row.end)
+            yield CheckFinding("segments", "segment", 1, problem, lost)
             at = row.end
 
 
@@ -109,6 +111,5 @@ def _problem(segments: SegmentRows, row: SegmentRow) -> str | None:
 
 
 def _missing(first: int, end: int) -> CheckFinding:
-    return CheckFinding(
-        "segments", "segment", 0, str(DamagedSegment(first, end, "they are missing"))
-    )
+    problem = str(DamagedSegment(first, end, "they are missing"))
+    return CheckFinding("segments", "segment", 0, problem, range(first, end))

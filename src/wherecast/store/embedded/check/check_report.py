@@ -12,9 +12,11 @@ class CheckFinding:
         noun: what it is; empty for a file as a whole.
         count: how many they are.
         problem: what is wrong with it, if something is.
+        sequences: the range of sequences of a segment that can be made again from the log.
     """
 
     place: str
     noun: str
     count: int
     problem: str | None = None
+    sequences: range | None = None

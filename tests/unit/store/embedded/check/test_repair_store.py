@@ -1,0 +1,146 @@
+"""Derived data is rebuilt from the log, and what was not acknowledged is delivered then."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import apsw
+import pytest
+
+from tests.unit.broker.brokers import opener, taken, values
+from wherecast.broker.broker import Broker
+from wherecast.model import ConfigError, StoreError
+from wherecast.store.maintenance import check_store, repair_store
+from wherecast.store.open_store import open_store
+from wherecast.store.position import Position
+
+COUNT, ACKNOWLEDGED = 6, 2
+
+
+def execute(path: Path, statement: str) -> None:
+    connection = apsw.Connection(str(path))
+    connection.execute(statement)
+    connection.close()
+
+
+def problems(path: Path) -> list[str]:
+    return [f"{one.place}: {one.problem}" for one in check_store(path) if one.problem]
+
+
+def repaired(path: Path) -> bool:
+    return repair_store(path, {one.place for one in check_store(path) if one.problem})
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """The directory of a broker whose subscriber acknowledged some of its notifications."""
+    with opener("durable", tmp_path)() as broker:
+        ana = broker.subscriber("ana")
+        ana.subscribe("no2 > 0", id="s1")
+        for number in range(1, COUNT + 1):
+            broker.publisher("p").publish({"no2": float(number)})
+        for notification in taken(ana, ACKNOWLEDGED):
+            ana.ack(notification)
+        taken(ana, COUNT - ACKNOWLEDGED)
+    return next(found.parent for found in tmp_path.rglob("batches.db"))
+
+
+def assert_served(path: Path) -> None:
+    """A broker delivers what was not acknowledged, and what is published now."""
+    with Broker(data=path) as broker:
+        broker.publisher("p").publish({"no2": 9.0})
+        found = values(taken(broker.subscriber("ana"), COUNT - ACKNOWLEDGED + 1))
+    assert found == [*map(float, range(ACKNOWLEDGED + 1, COUNT + 1)), 9.0]
+
+
+def overwrite(path: Path) -> None:
+    path.write_bytes(b"nonsense" * 1000)
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        lambda file: execute(file, "UPDATE state SET starts_at = 3"),
+        lambda file: execute(file, "UPDATE batches SET at = at + 1"),
+        lambda file: execute(file, "DELETE FROM batches WHERE first = 0"),
+        overwrite,
+        Path.unlink,
+    ],
+)
+@pytest.mark.parametrize("is_trimmed", [False, True])
+def test_the_records_of_batches_are_rebuilt(
+    path: Path, harm: Callable[[Path], None], is_trimmed: bool
+) -> None:
+    if is_trimmed:
+        store = open_store(path)
+        store.mailboxes.trim(ACKNOWLEDGED)
+        store.log.trim(Position({0: ACKNOWLEDGED}))
+        store.close()
+    harm(path / "batches.db")
+    repaired(path)
+    assert problems(path) == []
+    assert_served(path)
+    assert problems(path) == []
+
+
+def test_a_refused_start_names_the_command_that_repairs(path: Path) -> None:
+    execute(path / "batches.db", "UPDATE batches SET changes = changes + 1")
+    with pytest.raises(StoreError, match=rf"run: wherecast store check --repair {path}$"):
+        open_store(path)
+    assert repaired(path)
+    open_store(path).close()
+    assert (path / "batches.db.damaged").exists()
+
+
+def test_a_pipeline_of_the_damaged_file_cannot_commit(path: Path) -> None:
+    store = open_store(path)
+    epoch = store.batches.begin()
+    store.close()
+    overwrite(path / "batches.db")
+    assert repaired(path)
+    store = open_store(path)
+    assert store.batches.begin() > epoch + 1
+    store.close()
+
+
+def test_a_registry_of_any_length_is_rebuilt(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wherecast.store.embedded.log.log.CHANGES_MAX", 0)
+    execute(path / "log.db", "DELETE FROM subscriptions")
+    open_store(path).close()
+    assert [line[:30] for line in problems(path)] == ["log.db: the registry counts {'"]
+    assert repaired(path)
+    assert problems(path) == []
+    assert_served(path)
+
+
+def test_marks_are_rebuilt(path: Path) -> None:
+    execute(path / "log.db", "DELETE FROM marks")
+    assert repaired(path)
+    assert problems(path) == []
+
+
+@pytest.mark.parametrize("name", ["log.db", "cursors.db"])
+def test_what_nothing_else_tells_is_left(path: Path, name: str) -> None:
+    overwrite(path / name)
+    assert not repaired(path)
+    assert any(line.startswith(f"{name}: ") for line in problems(path))
+
+
+def test_a_good_store_stays_as_it_is(path: Path) -> None:
+    assert repaired(path)
+    assert not (path / "batches.db.damaged").exists()
+    assert_served(path)
+
+
+def test_a_store_in_use_is_refused(path: Path) -> None:
+    store = open_store(path)
+    with pytest.raises(StoreError, match="is in use by"):
+        repair_store(path, {"batches.db"})
+    store.close()
+    assert problems(path) == []
+
+
+def test_what_is_no_store_is_refused_and_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ConfigError, match="is no store"):
+        repair_store(tmp_path / "empty", set())
+    assert not list((tmp_path / "empty").iterdir())
