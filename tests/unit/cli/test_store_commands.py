@@ -6,6 +6,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+from tests.unit.broker.brokers import taken, values
 from tests.unit.store.embedded.filled import fill
 from wherecast.broker.broker import Broker
 from wherecast.cli.entry import run
@@ -81,7 +82,7 @@ def matched(tmp_path: Path) -> Path:
         ana.subscribe("no2 > 0", id="s1")
         for number in range(1, 6):
             broker.publisher("p").publish({"no2": float(number)})
-            assert ana.take(number, timeout=60)
+            taken(ana, number)
     return tmp_path / "data"
 
 
@@ -99,8 +100,7 @@ def test_a_repair(matched: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["store", "check", "--repair", str(matched)]) == 0
     assert capsys.readouterr().out.splitlines()[1:] == ["Everything is as it was written."]
     with Broker(data=matched) as broker:
-        found = broker.subscriber("ana").take(5, timeout=60)
-        assert [one.publication.attributes["no2"] for one in found] == [1.0, 2.0, 3.0, 4.0, 5.0]
+        assert values(taken(broker.subscriber("ana"), 5)) == [1.0, 2.0, 3.0, 4.0, 5.0]
 
 
 def test_what_cannot_be_repaired(matched: Path, capsys: pytest.CaptureFixture[str]) -> None:

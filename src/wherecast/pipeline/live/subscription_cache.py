@@ -83,7 +83,9 @@ class SubscriptionCache:
             known.measure()
             self._tell(known)
         self._calls += 1
-        is_due = self._blobs is not None and live_snapshots.is_due(known, self._saved)
+        # A snapshot would hide that a damaged change was passed over.
+        is_sound = self._blobs is not None and not known.roster.passed_over
+        is_due = is_sound and live_snapshots.is_due(known, self._saved)
         if is_due or self._calls % _COLLECT_EVERY == 0:
             known.collect(start)
             known.measure()
