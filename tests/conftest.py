@@ -10,22 +10,44 @@ from hypothesis import HealthCheck, settings
 
 from tests.environments import build_wheel
 from tests.s3 import s3  # noqa: F401
+from tests.seeds import VARIABLE, run_seed
 from tests.spark.sessions import KIND, SESSIONS
 from wherecast.pipeline.filters.process_blobs import remove_own
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# A busy machine must not change a verdict, so no test has a deadline. The same commit gives the
-# same result in CI; elsewhere new examples are tried in each run. `thorough` is for long searches.
-_quiet = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("dev", _quiet)
-settings.register_profile("ci", _quiet, derandomize=True, print_blob=True)
-settings.register_profile("thorough", _quiet, max_examples=2000)
-settings.load_profile("ci" if os.environ.get("CI") else "dev")
+# A busy machine must not change a verdict, so no test has a deadline. The seed of the run decides
+# which examples are tried, in CI too. `--hypothesis-profile thorough` is for long searches.
+_usual = settings(
+    deadline=None, derandomize=False, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("usual", _usual)
+settings.register_profile("thorough", _usual, max_examples=2000)
+settings.load_profile("usual")
 
 # For every Spark that a test starts, in whatever process: see the file there.
 os.environ.setdefault("SPARK_CONF_DIR", str(Path(__file__).parent / "spark" / "conf"))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Gives the seed of the run to Hypothesis, unless `--hypothesis-seed` has given one."""
+    if config.option.hypothesis_seed is None:
+        config.option.hypothesis_seed = run_seed()
+
+
+def pytest_report_header() -> str:
+    """Says how the random tests of this run are repeated."""
+    return f"random tests: {VARIABLE}={run_seed()} repeats them"
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, exitstatus: pytest.ExitCode
+) -> None:
+    """Says so once more beside failures."""
+    if exitstatus == pytest.ExitCode.TESTS_FAILED:
+        terminalreporter.line(pytest_report_header())
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

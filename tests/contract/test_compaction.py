@@ -10,6 +10,7 @@ import pytest
 from tests.contract.stores import PLACES, SCHEMA, Body, LogWithRegistry, Place, changes
 from tests.contract.stores import publications as bodies
 from tests.live_log import told
+from tests.seeds import random_of
 from wherecast import StoreError
 from wherecast.columns import decode_rows
 from wherecast.columns.log_encoding import encode_batch
@@ -197,9 +198,9 @@ def known_at(log: Log, version: int) -> LiveSubscriptions:
     return known
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_what_is_left_matches_as_before(log: LogWithRegistry, seed: int) -> None:
-    draw = Random(seed)
+@pytest.mark.parametrize("job", range(3))
+def test_what_is_left_matches_as_before(log: LogWithRegistry, job: int) -> None:
+    draw = random_of(job)
     define(log)
     for _ in range(4):
         play(log, draw, 12)

@@ -19,6 +19,7 @@ from threading import Event
 from tests.crash.ledger import read_facts, size_bytes
 from tests.crash.processes import CRASH_TOLD, Started
 from tests.crash.verdict import Verdict, judge, kept_in
+from tests.seeds import run_seed
 from tests.spark.services import send, until
 from wherecast.store.open_store import open_store
 
@@ -61,7 +62,7 @@ def run(folder: Path, parts: tuple[Part, ...], targets: tuple[str, ...], count: 
     Raises:
         AssertionError: a promise was broken.
     """
-    campaign = Campaign(folder, parts, seed=count)
+    campaign = Campaign(folder, parts, seed=run_seed() + count)
     try:
         campaign.kill(count, targets)
         verdict = campaign.drain()

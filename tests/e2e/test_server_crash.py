@@ -3,7 +3,6 @@
 import signal
 from collections import Counter
 from pathlib import Path
-from random import Random
 from threading import Event
 
 import pytest
@@ -16,6 +15,7 @@ from tests.crash.verdict import judge, kept_in
 from tests.crash.world import SUBSCRIBERS
 from tests.e2e.crash_clients import Clients
 from tests.e2e.server import Server, serving
+from tests.seeds import random_of, run_seed
 from tests.spark.services import send, session_members, until
 
 SCHEMA = '[attributes]\ncount = "int"\nno2 = "float"\ncity = "string"\n'
@@ -36,10 +36,10 @@ def run(folder: Path, runner: str, targets: tuple[str, ...], count: int) -> None
     """Kills the targets so often in turn, has all delivered, and judges."""
     (folder / "schema.toml").write_text(SCHEMA)
     (folder / "ledger").mkdir()
-    draw, hit = Random(count), Counter[str]()
+    draw, hit = random_of(count), Counter[str]()
     options = ("--runner", runner, "--schema", "schema.toml", "--data", "store")
     with serving(folder, *options, environ=KEPT) as server:
-        clients = Clients(server.port, folder / "ledger", seed=count)
+        clients = Clients(server.port, folder / "ledger", seed=run_seed() + count)
         try:
             clients.start()
             for number in range(count):

@@ -19,6 +19,7 @@ from tests.property.strategies import (
     make_schema,
     make_template,
 )
+from tests.seeds import random_of
 from wherecast.language import Filter
 from wherecast.language.meaning.geo import haversine_metres
 from wherecast.model import Attribute, PublicationError, Schema
@@ -153,7 +154,7 @@ def assert_complete(attribute: Attribute, outer: str, inner: str) -> None:
 
 @pytest.mark.parametrize("attribute", ATTRIBUTES, ids=lambda a: f"{a.type} {a.min} {a.step}")
 def test_intervals_and_value_sets_are_decided(attribute: Attribute) -> None:
-    rng = Random(1)
+    rng = random_of(attribute)
     for _ in range(250):
         assert_complete(attribute, make_plain(rng, attribute), make_plain(rng, attribute))
 

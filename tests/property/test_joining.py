@@ -6,6 +6,7 @@ from random import Random
 from hypothesis import given, settings
 
 from tests.property.strategies import EVERYTHING, RANDOMS, columns, fill, make_schema, make_template
+from tests.seeds import random_of
 from tests.unit.language.joining import Cut, assert_joined
 from wherecast.model import Schema
 
@@ -42,7 +43,7 @@ def test_attributes_need_not_be_declared(column: tuple[Schema, list[str]], rng: 
 
 
 def test_a_thousand_filters_of_many_shapes() -> None:
-    rng = Random(11)
+    rng = random_of("joining")
     schema = make_schema(rng)
     templates = [make_template(rng, schema) for _ in range(40)]
     texts = [fill(rng, rng.choice(templates)) for _ in range(1000)]

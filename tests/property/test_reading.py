@@ -15,6 +15,7 @@ from tests.property.strategies import (
     make_schema,
     make_template,
 )
+from tests.seeds import random_of
 from wherecast.language import Filter, PredicateTable, read_filters
 from wherecast.language.bulk import read_column
 from wherecast.language.bulk.plain_reader import PlainFilter, PlainReader
@@ -115,7 +116,7 @@ def test_known_traps(texts: list[str]) -> None:
 
 
 def test_a_thousand_filters_of_many_shapes() -> None:
-    rng = Random(7)
+    rng = random_of("reading")
     schema = make_schema(rng)
     templates = [make_template(rng, schema) for _ in range(40)]
     texts = [fill(rng, rng.choice(templates)) for _ in range(1000)]

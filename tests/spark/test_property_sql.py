@@ -1,13 +1,12 @@
 """The reference index agrees with Spark SQL on random schemas, filters and publications.
 
-Each job draws a schema from its seed, hundreds of filters and tens of publications with missing
-values, and runs all filters as columns of one query: their texts, or in every second job what they
-print. Left out is only what stands in the table of deviations: our own functions, numbers with an
-exponent beside ints, and numbers that 64 bits or the decimals of Spark cannot hold.
+Each job draws a schema from the seed of the run, hundreds of filters and tens of publications with
+missing values, and runs all filters as columns of one query: their texts, or in every second job
+what they print. Left out is only what stands in the table of deviations: our own functions, numbers
+with an exponent beside ints, and numbers that 64 bits or the decimals of Spark cannot hold.
 """
 
 from collections.abc import Iterator
-from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -22,6 +21,7 @@ from tests.property.strategies import (
     make_template,
     typed_column,
 )
+from tests.seeds import jobs, random_of
 from wherecast import Filter, Index, Schema
 from wherecast.columns import arrow_schema
 
@@ -67,18 +67,18 @@ def _array(column: Any) -> pa.Array:
     return pa.StructArray.from_arrays([_array(inner) for inner in column.values()], list(column))
 
 
-@pytest.mark.parametrize("seed", range(JOBS))
-def test_the_reference_agrees_with_spark_sql(interpreted: "SparkSession", seed: int) -> None:
+@pytest.mark.parametrize("job", jobs(JOBS, in_make_test=6))
+def test_the_reference_agrees_with_spark_sql(interpreted: "SparkSession", job: int) -> None:
     from pyspark.sql import functions as fn
 
-    rng = Random(seed)
+    rng = random_of(job)
     schema = make_schema(rng, GRAMMAR)
     texts = [fill(rng, make_template(rng, schema, GRAMMAR), GRAMMAR) for _ in range(FILTERS)]
     rows = [make_row(rng, schema, GRAMMAR) for _ in range(ROWS)]
     table = nested(schema, rows)
 
     filters = [Filter(text, schema) for text in texts]
-    written = texts if seed % 2 else [str(filter) for filter in filters]
+    written = texts if job % 2 else [str(filter) for filter in filters]
     columns = [fn.expr(text).alias(f"filter_{number}") for number, text in enumerate(written)]
     said = frame_of(interpreted, table).coalesce(1).select(*columns).collect()
 

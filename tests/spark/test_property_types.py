@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.seeds import random_of
 from wherecast import FilterError, Schema
 
 if TYPE_CHECKING:
@@ -129,13 +130,13 @@ def _filled(spark: "SparkSession", table: str, rows: list[tuple[Any, ...]]) -> "
     return spark.table(table).coalesce(1)
 
 
-@pytest.mark.parametrize("seed", range(JOBS))
-def test_match_agrees_with_spark_sql(spark: "SparkSession", table: str, seed: int) -> None:
+@pytest.mark.parametrize("job", range(JOBS))
+def test_match_agrees_with_spark_sql(spark: "SparkSession", table: str, job: int) -> None:
     from pyspark.sql import functions as fn
 
     from wherecast.spark import match
 
-    rng = Random(seed)
+    rng = random_of(job)
     rows = [_row(rng, number) for number in range(ROWS)]
     frame = _filled(spark, table, rows)
     texts = [_filter(rng) for _ in range(FILTERS)]

@@ -1,6 +1,5 @@
 """Changes of stored filters: what comes out, and how little is written for it."""
 
-import random
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +7,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
+from tests.seeds import random_of
 from wherecast import Schema
 from wherecast.matching import run_tiers as tier_rule
 from wherecast.pipeline.filters import filter_changes
@@ -195,12 +195,12 @@ class TestCost:
         assert [(part.filters, part.hidden) for part in scene.stored.parts] == [(49, None)]
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("job", range(2))
 def test_random_changes_beside_a_dict(
-    scene: Scene, seed: int, monkeypatch: pytest.MonkeyPatch
+    scene: Scene, job: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tier_rule, "_BASE", 4)
-    rng, model = random.Random(seed), dict[int, str]()
+    rng, model = random_of(job), dict[int, str]()
     for step in range(30):
         ids = rng.sample(range(30), rng.randint(1, 8))
         there = sum(id in model for id in ids)

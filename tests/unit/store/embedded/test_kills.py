@@ -1,7 +1,6 @@
 """A real process beside this one: it is read while it writes, and killed at any point."""
 
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -13,6 +12,7 @@ import pytest
 from tests.contract.feed import SUBSCRIBERS, Feed, pull
 from tests.contract.places import embedded
 from tests.contract.stores import bodies_in
+from tests.seeds import random_of
 from tests.unit.store.embedded.victim import EACH, FILES, batch_at
 from wherecast.store.crash_points import POINTS
 from wherecast.store.embedded.check.check_store import check_store
@@ -102,11 +102,11 @@ def test_a_kill_at_a_point(tmp_path: Path, point: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(5))
-def test_a_kill_at_any_instant(tmp_path: Path, seed: int) -> None:
+@pytest.mark.parametrize("job", range(5))
+def test_a_kill_at_any_instant(tmp_path: Path, job: int) -> None:
     process = start(tmp_path / "store", 100_000)
     assert process.stdout is not None
-    lines = [process.stdout.readline() for _ in range(random.Random(seed).randrange(1, 60))]
+    lines = [process.stdout.readline() for _ in range(random_of(job).randrange(1, 60))]
     process.kill()
     output, _ = process.communicate(timeout=120)
     check(tmp_path / "store", "".join(lines) + output)

@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from tests.seeds import random_of
 from tests.unit.matching.trees.betree.structure import box_of, check_structure
 from tests.unit.matching.trees.betree.twin import TwinTree
 from tests.unit.matching.trees.betree.twin_nodes import ClusterNode, Domain
@@ -131,7 +132,7 @@ class Pair:
             assert self.twin.gains(part) == (arrays.p[p, P_EQUAL], arrays.p[p, P_INSIDE])
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("job", range(6))
 @pytest.mark.parametrize(
     "parameters",
     [
@@ -141,8 +142,8 @@ class Pair:
     ],
     ids=lambda p: f"{p.leaf_max}-{p.leaf_min}",
 )
-def test_it_grows_and_shrinks_as_its_twin(parameters: TreeParameters, seed: int) -> None:
-    rng = Random(seed)
+def test_it_grows_and_shrinks_as_its_twin(parameters: TreeParameters, job: int) -> None:
+    rng = random_of(job)
     pair = Pair(parameters, rng, 200)
     live: list[int] = []
     for step in range(200):

@@ -1,9 +1,8 @@
 """The index of kind forest: covering, the covering set, what a removal uncovers."""
 
-from random import Random
-
 import pytest
 
+from tests.seeds import random_of
 from tests.unit.matching.trees.forest.structure import check_forest, check_roots
 from wherecast import Filter, Index, Schema
 from wherecast.matching.ids import Ids
@@ -135,9 +134,9 @@ def test_covering_by_operator(outer: str, inner: str) -> None:
         assert index.covering_set() == [outer], order
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_roots_are_what_no_other_covers(seed: int) -> None:
-    rng = Random(seed)
+@pytest.mark.parametrize("job", range(4))
+def test_roots_are_what_no_other_covers(job: int) -> None:
+    rng = random_of(job)
     texts = {}
     for n in range(120):
         low, high = sorted((rng.randrange(20), rng.randrange(20)))
