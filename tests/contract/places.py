@@ -67,7 +67,9 @@ def open_kind(kind: str, path: Path) -> Iterator[Opened]:
     if kind.startswith("embedded"):
         # even a small segment is a file, and an old file goes at once
         files = SegmentSettings(row_bytes_max=1, opened_max=4, dropped_kept_s=0)
-        with embedded(path, settings=files if kind == "embedded-files" else None) as opened:
+        with embedded(
+            path, settings=files if kind == "embedded-files" else DEFAULT_SEGMENTS
+        ) as opened:
             yield opened
     else:
         yield in_memory(int(kind[-1]))

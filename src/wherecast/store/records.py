@@ -201,12 +201,15 @@ class Segment:
         first: the first offset that it covers.
         end: the offset after the last one that it covers.
         notifications: a batch of `SEGMENT`.
+        is_sound: whether its maker vouches for the form of the notifications, as the stage of the
+            pipeline does; the store looks into those of every other maker.
     """
 
     partition: int
     first: int
     end: int
     notifications: pa.RecordBatch
+    is_sound: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

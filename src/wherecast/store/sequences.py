@@ -103,6 +103,8 @@ def number(segments: Iterable[Segment], spans: Sequence[Span]) -> list[NumberedN
     """
     given = list(segments)
     for segment in given:
+        if segment.is_sound:
+            continue
         problem = problem_of(segment.notifications, segment.first, segment.end)
         if problem:
             raise StoreError(f"the segment of {_told(segment)} cannot be stored: {problem}")

@@ -1,9 +1,9 @@
 """The log of a store as a streaming data source of Spark, matched and committed where it is read.
 
-Offsets are positions, with the changes that a batch knows. A task reads its share of the log,
+Offsets are positions, with the changes that a batch knows. A task reads its range of the log,
 matches it, and commits the notifications as a batch of the store. It gives Spark no rows: neither
 publications nor notifications go through Java, and the driver has nothing to do with a batch. Where
-several tasks share a micro-batch, each waits for the commit of the share before its own.
+several tasks share a micro-batch, each waits for the commit of the range before its own.
 
 The store makes that safe: a batch that does not continue what is committed, or is of a pipeline
 that was replaced, is refused, and one that is there already is left alone. So a task may be tried
@@ -39,7 +39,7 @@ from wherecast.pipeline.live.stage import MatchedRange, match_range
 from wherecast.pipeline.live.subscription_cache import SubscriptionCache
 from wherecast.pipeline.live.worker_figures import Teller
 from wherecast.store.clock import now_us
-from wherecast.store.contracts import Log, Store
+from wherecast.store.contracts import Batches, Log, Store
 from wherecast.store.open_store import StoreOptions, open_store
 from wherecast.store.position import Position
 from wherecast.store.segments.segment_settings import DEFAULT_SEGMENTS, SegmentSettings
@@ -86,7 +86,7 @@ class LogSource(DataSource):
 
 
 class LogReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Plans batches in a process of its own; matches and commits a task's share in a worker."""
+    """Plans batches in a process of its own; matches and commits a task's range in a worker."""
 
     def __init__(self, options: Any) -> None:
         self._path = options["path"]
@@ -103,7 +103,7 @@ class LogReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802
         """Where the store's own record of batches ends."""
-        progress = _store(self._path).batches.progress()
+        progress = _planner_store(self._path).batches.progress()
         return _offset(progress.position, progress.changes)
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
@@ -128,7 +128,7 @@ class LogReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return _offset(self._log.ends(), self._log.changes_end())
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
-        """The shares of the tasks."""
+        """The ranges of the tasks."""
         begin = Position.from_dict(start["publications"])
         planned = BatchPlan(begin, Position.from_dict(end["publications"]), end["changes"])
         text = begin.to_json()
@@ -139,34 +139,31 @@ class LogReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         ]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """Matches and commits a share; there are no rows."""
+        """Matches and commits the range of a task; there are no rows."""
         assert isinstance(partition, TaskRange)
         wanted, figures = partition.range, PipelineFigures()
+        store = _worker_store(self._path, self._segments)
         with figures.timed("subscriptions"):
-            known = _subscriptions(self._path, partition)
-        entries = self._log.read(wanted.partition, wanted.first, wanted.end)
+            known = _subscriptions(self._path, store, partition)
+        entries = store.log.read(wanted.partition, wanted.first, wanted.end)
         matched = match_range(wanted, entries, known, now_us(), self._poison)
         with figures.timed("commit"):
-            self._commit(partition, matched)
+            self._commit(store.batches, partition, matched)
         figures.batches = 1
         figures.add(matched.figures)
         figures.holds([matched.figures])
         _teller(self._told).tell(figures)
         return iter(())
 
-    def _commit(self, task: TaskRange, matched: MatchedRange) -> None:
-        """Commits a share, after those before it.
+    def _commit(self, batches: Batches, task: TaskRange, matched: MatchedRange) -> None:
+        """Commits the range of a task, after the ranges before it.
 
         Raises:
             ConflictError: another pipeline has taken over.
-            NotStoredError: it could not be written.
-            StoreError: those before it take too long.
+            NotStoredError: the batch could not be written.
+            StoreError: the ranges before it take too long.
         """
         first, end = task.range.first, task.range.end
-        try:
-            batches = _writing_store(self._path, self._segments).batches
-        except StoreError as error:
-            raise NotStoredError(str(error)) from error
         if first > Position.from_json(task.start)[task.range.partition]:
             await_turn(batches, first, _TURN_WITHIN_S)
         try:
@@ -179,27 +176,32 @@ class LogReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     @property
     def _log(self) -> Log:
-        return _store(self._path).log
+        return _planner_store(self._path).log
 
 
-_stores: dict[str, Store] = {}
+_planner_stores: dict[str, Store] = {}
+_worker_stores: dict[str, Store] = {}
 
 
-def _store(path: str) -> Store:
-    """The store of a directory, opened once per process."""
-    if path not in _stores:
-        _stores[path] = open_store(path, "reader")
-    return _stores[path]
+def _planner_store(path: str) -> Store:
+    """The store of a directory in the process that plans batches, which writes nothing."""
+    if path not in _planner_stores:
+        _planner_stores[path] = open_store(path, "reader")
+    return _planner_stores[path]
 
 
-_writing_stores: dict[str, Store] = {}
+def _worker_store(path: str, segments: SegmentSettings) -> Store:
+    """The store of a directory in a worker, which reads the log and commits.
 
-
-def _writing_store(path: str, segments: SegmentSettings) -> Store:
-    """The same, to commit."""
-    if path not in _writing_stores:
-        _writing_stores[path] = open_store(path, "pipeline", StoreOptions(segments))
-    return _writing_stores[path]
+    Raises:
+        NotStoredError: the store cannot be opened to write.
+    """
+    if path not in _worker_stores:
+        try:
+            _worker_stores[path] = open_store(path, "pipeline", StoreOptions(segments))
+        except StoreError as error:
+            raise NotStoredError(str(error)) from error
+    return _worker_stores[path]
 
 
 _tellers: dict[str, Teller] = {}
@@ -216,10 +218,9 @@ def _teller(folder: str) -> Teller:
 _keepers: dict[str, SubscriptionCache] = {}
 
 
-def _subscriptions(path: str, task: TaskRange) -> LiveSubscriptions:
+def _subscriptions(path: str, store: Store, task: TaskRange) -> LiveSubscriptions:
     """The live subscriptions of this process, for a task of a batch."""
     if path not in _keepers:
-        store = _store(path)
         _keepers[path] = SubscriptionCache(store.log, store.snapshots)
     return _keepers[path].at(Position.from_json(task.start), task.changes)
 

@@ -64,7 +64,7 @@ def match_range(
     with figures.timed("group"):
         joined = join_shares([rank_matches(matches) for matches in found])
         grouped = group_matches(joined, roster)
-    segment = Segment(range_.partition, range_.first, range_.end, grouped)
+    segment = Segment(range_.partition, range_.first, range_.end, grouped, is_sound=True)
     figures.publications = decoded.count
     figures.matches = len(joined.offsets)
     figures.candidates = subscriptions.candidates - before

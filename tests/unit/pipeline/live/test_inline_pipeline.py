@@ -1,5 +1,8 @@
 """A pipeline that takes over from another one."""
 
+from pathlib import Path
+
+import pyarrow as pa
 import pytest
 
 import wherecast as wc
@@ -7,6 +10,7 @@ from wherecast.broker.broker_core import BrokerCore
 from wherecast.broker.publisher import Publisher
 from wherecast.model import ConflictError
 from wherecast.pipeline.live.inline_pipeline import InlinePipeline
+from wherecast.store.embedded.batches import segment_rows
 from wherecast.store.open_store import open_store
 from wherecast.store.records import Progress
 
@@ -34,4 +38,29 @@ def test_it_begins_after_the_last_commit_of_the_one_before(monkeypatch: pytest.M
     with pytest.raises(ConflictError):
         first.commit(batch)
     assert store.batches.progress() == Progress(batch.end, batch.changes, 2)
+    core.close()
+
+
+def test_a_segment_is_hashed_once_by_the_process_that_made_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hashed: list[int] = []
+    digest_of = segment_rows.digest_of
+
+    def noted(first: int, end: int, data: pa.Buffer) -> bytes:
+        hashed.append(first)
+        return digest_of(first, end, data)
+
+    monkeypatch.setattr(segment_rows, "digest_of", noted)
+    store = open_store(tmp_path / "store")
+    core = BrokerCore(store, wc.Schema.from_dict({"no2": "float"}), runs_pipeline=False)
+    core.registrar.register("ana", 0)
+    core.registrar.subscribe(wc.Subscription("s1", "no2 > 1", "ana"), 0)
+    Publisher("p", core).publish({"no2": 2.0})
+    pipeline = InlinePipeline(store, lambda: 0)
+    batch = pipeline.next_batch()
+    assert batch is not None
+    pipeline.commit(batch)
+    assert store.mailboxes.queued("ana", 0, 10).sequences.tolist() == [0]
+    assert hashed == [0]
     core.close()

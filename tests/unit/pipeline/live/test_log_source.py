@@ -54,7 +54,7 @@ class Shares:
         return found
 
     def close(self) -> None:
-        for stores in (log_source._stores, log_source._writing_stores):
+        for stores in (log_source._planner_stores, log_source._worker_stores):
             store = stores.pop(str(self.path), None)
             if store is not None:
                 store.close()
@@ -76,6 +76,23 @@ def test_a_task_commits_what_it_matches(shares: Shares) -> None:
     assert shares.queued() == [0, 1, 2, 3]
     shares.run(4, 10)
     assert shares.queued() == list(range(10))
+
+
+def test_a_worker_opens_one_store(shares: Shares) -> None:
+    shares.run(0, 4)
+    assert str(shares.path) in log_source._worker_stores
+    assert str(shares.path) not in log_source._planner_stores
+
+
+def test_what_the_stage_made_is_not_looked_into_again(
+    shares: Shares, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> None:
+        raise AssertionError("the store looks into it")
+
+    monkeypatch.setattr("wherecast.store.sequences.problem_of", refused)
+    shares.run(0, 4)
+    assert shares.queued() == [0, 1, 2, 3]
 
 
 def test_a_task_that_is_tried_again_commits_nothing_twice(shares: Shares) -> None:

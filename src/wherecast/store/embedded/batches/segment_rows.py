@@ -5,7 +5,7 @@ transaction too, and in its transaction the writer looks whether its file is sti
 that a row names is never deleted by another process that swept.
 
 Concurrency: safe from several threads. Opened segments are kept, and so is which were verified:
-each is verified once per process.
+each is verified once per process; a row that this process wrote is not verified again.
 """
 
 import threading
@@ -109,6 +109,8 @@ class SegmentRows:
                 "INSERT INTO segments VALUES (?, ?, ?, ?, ?, ?)",
                 (row.first, row.end, row.tier, row.size_bytes, row.digest, one.data),
             )
+            if not row.is_file:  # a file is read back, and with it what the disk made of it
+                self._note_verified(row)
 
     def delete(self, connection: apsw.Connection, rows: Iterable[SegmentRow]) -> None:
         """Removes segments, in the transaction of the caller; their files go later.
@@ -194,11 +196,15 @@ class SegmentRows:
         if row not in self._verified:
             if digest_of(row.first, row.end, data) != row.digest:
                 raise DamagedSegment(row.first, row.end, "the digest is wrong")
-            with self._lock:
-                if len(self._verified) >= _VERIFIED_MAX:
-                    self._verified.clear()
-                self._verified.add(row)
+            self._note_verified(row)
         return decode_file(data) if row.is_file else decode_row(data)
+
+    def _note_verified(self, row: SegmentRow) -> None:
+        """Notes that this process computed the digest of a segment, and need not do so again."""
+        with self._lock:
+            if len(self._verified) >= _VERIFIED_MAX:
+                self._verified.clear()
+            self._verified.add(row)
 
     def _data(self, row: SegmentRow) -> pa.Buffer | None:
         with self._database.reading() as connection:
