@@ -222,6 +222,35 @@ def test_it_tells_how_it_is(server: Server) -> None:
     assert "/v1/streams" in server.call("GET", "/openapi.json")[1]["paths"]
 
 
+def test_decimals_are_delivered_however_they_are_asked_for(server: Server) -> None:
+    schema = {"schema": {"price": {"type": "decimal", "scale": 2}}}
+    assert server.call("PUT", "/v1/streams/shop", schema)[0] == 201
+    assert server.call("PUT", "/v1/subscribers/vlatka")[0] == 201
+    path = "/v1/subscribers/vlatka/subscriptions/s1"
+    wanted = {"filter": "price > 10", "stream": "shop"}
+    assert server.call("PUT", path, wanted)[0] == 201
+    publication = {"attributes": {"price": "12.50"}}
+    assert server.call("POST", "/v1/streams/shop/publications", publication)[0] == 202
+    [pulled] = pull(server, "vlatka")
+    with pushing(server, "vlatka") as socket:
+        pushed = json.loads(socket.recv(60))
+    read = server.call("GET", "/v1/streams/shop/publications")[1]["publications"]
+    for one in (pulled, pushed, *read):
+        assert one["publication"]["attributes"] == {"price": "12.50"}
+    given = {"filter": "price > 10", "publication": publication}
+    explained = server.call("POST", "/v1/streams/shop/explain", given)[1]
+    assert explained["reasons"][0]["seen"] == {"price": "12.5"}
+    assert "Traceback" not in server.told()
+
+
+def test_the_address_leads_to_everything(server: Server) -> None:
+    status, links = server.call("GET", "/")
+    assert status == 200
+    assert {"/docs", "/healthz", "/metrics", "/v1/streams"} <= set(links.values())
+    for path in links.values():
+        assert server.call("GET", path)[0] == 200
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_it_stops_while_clients_wait(tmp_path: Path, number: signal.Signals) -> None:
     with serving(tmp_path, "--runner", "inline") as server:

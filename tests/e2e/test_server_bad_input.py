@@ -239,10 +239,14 @@ def test_connections_of_strangers_are_refused(server: Server) -> None:
         ("ana/push?window=0", None, 422),
         ("ana/push?widnow=5", None, 422),
         ("ana/push", "http://example.com", 403),
+        ("ana/psuh", None, 404),
+        ("", None, 404),
     ):
         with pytest.raises(InvalidStatus) as refused:
             connect(f"{address}/{path}", origin=origin)  # type: ignore[arg-type]
         assert refused.value.response.status_code == status
+        error = json.loads(refused.value.response.body or b"{}")["error"]
+        assert (bool(error["code"]), bool(error["message"])) == (True, True)
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
     connection.request("GET", "/v1/streams", headers={"Host": "evil.example"})
     answer = connection.getresponse()

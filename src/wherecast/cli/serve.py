@@ -3,22 +3,25 @@
 import asyncio
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from time import time
 from typing import Any
 
 import orjson
 
 from wherecast.model import ConfigError, Schema
+from wherecast.server.log_lines import moment_text
 from wherecast.server.settings import Settings
 from wherecast.server.settings_sources import load_settings
 from wherecast.server.supervisor.listening import listen
+from wherecast.server.supervisor.spark_master import check_master
 from wherecast.server.supervisor.supervisor import Supervisor
 
 _NEEDED = ("fastapi", "uvicorn", "websockets", "prometheus_client")
-_ROOM = 0.75  # where in its domain a value is that the example publishes
+_LEVELS = {"died": "error", "failed": "error", "told": "warning"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +48,11 @@ def run_serve(options: ServeOptions) -> int:
         raise ConfigError(f"{missing[0]} is missing: pip install 'wherecast[server]'")
     given = {key: value for key, value in options.given.items() if value is not None}
     settings = load_settings(options.config, os.environ, {"server": given})
-    schema = Schema.load(settings.server.schema) if settings.server.schema else None
+    check_master(settings)
+    if settings.server.schema:
+        Schema.load(settings.server.schema)  # a bad one is refused before anything is started
     listening = listen(settings.server.host, settings.server.port)
-    speaker = Speaker(settings, schema)
-    return asyncio.run(_run(settings, listening, speaker))
+    return asyncio.run(_run(settings, listening, Speaker(settings)))
 
 
 async def _run(settings: Settings, listening: Any, speaker: "Speaker") -> int:
@@ -58,9 +62,8 @@ async def _run(settings: Settings, listening: Any, speaker: "Speaker") -> int:
 class Speaker:
     """Tells the one who runs the server what happens."""
 
-    def __init__(self, settings: Settings, schema: Schema | None) -> None:
+    def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._schema = schema
         self._is_json = settings.server.log_format == "json"
 
     def report(self, what: str, known: dict[str, Any]) -> None:
@@ -68,7 +71,9 @@ class Speaker:
         if what == "told" and not self._is_plain(known):
             print(known["line"], file=sys.stderr, flush=True)
         elif self._is_json:
-            print(orjson.dumps({"event": what, **known}).decode(), file=sys.stderr, flush=True)
+            at, level = moment_text(time()), _LEVELS.get(what, "info")
+            event = orjson.dumps({"at": at, "level": level, "event": what, **known})
+            print(event.decode(), file=sys.stderr, flush=True)
         else:
             for line in self._lines(what, known):
                 print(line, flush=True)
@@ -88,29 +93,18 @@ class Speaker:
             return [f"The {known['name']} could not start: {known['why']}."]
         if what == "stopping":
             return ["Stopping …"]
-        return self._greeting(known["address"])
+        return self._greeting(known["address"], known["example"])
 
-    def _greeting(self, address: str) -> list[str]:
+    def _greeting(self, address: str, example: Sequence[str] | None) -> list[str]:
         runner = "Spark" if self._settings.server.runner == "spark" else "this process"
         where = "" if address == "http://127.0.0.1:8080" else f" --url {address}"
-        filter, publication = example_of(self._schema)
-        return [
-            f"Serving {address} (docs: {address}/docs), matched by {runner}; stop with Ctrl-C.",
-            f'Subscribe:  wherecast subscribe ana "{filter}"{where}',
-            f"Publish:    wherecast publish {publication}{where}",
+        lines = [
+            f"Serving {address} (docs: {address}/docs), matched by {runner}; stop with Ctrl-C."
         ]
-
-
-def example_of(schema: Schema | None) -> tuple[str, str]:
-    """A filter, and a publication that matches it, for a schema."""
-    for attribute in schema or ():
-        name = attribute.name
-        if attribute.type in ("int", "float") and not attribute.scale:
-            low = 0.0 if attribute.min is None else float(attribute.min)
-            high = low + 100 if attribute.max is None else float(attribute.max)
-            least, value = (int(low + (high - low) * share) for share in (0.5, _ROOM))
-            return f"{name} >= {least}", f"{name}={max(least, value)}"
-        if attribute.type == "string":
-            text = attribute.values[0] if attribute.values else "Zagreb"
-            return f"{name} = '{text}'", f"{name}={text}"
-    return "temperature >= 30", "temperature=31"
+        if example is not None:
+            filter, publication = example
+            lines += [
+                f"Subscribe:  wherecast subscribe ana {filter}{where}",
+                f"Publish:    wherecast publish {publication}{where}",
+            ]
+        return lines

@@ -1,7 +1,8 @@
 """The gateway as a process: `python -m wherecast.server.gateway_process`, started by a supervisor.
 
 The first line of its standard input has the settings and the descriptor of the socket; each
-further one tells how the pipeline is. It says `ready` on standard output once it serves. It ends on
+further one tells how the pipeline is. It says `example` and a filter with a publication that match,
+as JSON, on standard output, and `ready` once it serves. It ends on
 SIGTERM, and when its standard input does. The exit code is 2 where its settings cannot work.
 """
 
@@ -23,6 +24,7 @@ import uvicorn
 
 from wherecast import __version__
 from wherecast.broker.broker_core import BrokerCore
+from wherecast.broker.registrar.registrar import DEFAULT_STREAM
 from wherecast.model import Schema, WherecastError
 from wherecast.server.http.app import app_of, context_of
 from wherecast.server.http.context import Context
@@ -30,6 +32,7 @@ from wherecast.server.http.pipeline_state import PipelineState
 from wherecast.server.http.transport.http_protocol import HttpProtocol
 from wherecast.server.http.transport.websocket_protocol import WebSocketProtocol
 from wherecast.server.log_lines import configure_logs
+from wherecast.server.schema_example import example_of
 from wherecast.server.settings import Settings
 from wherecast.server.settings_sources import settings_from_json
 from wherecast.store.open_store import directory_of, open_store
@@ -64,6 +67,7 @@ def main() -> int:
     except WherecastError as error:
         print(f"wherecast: {error}", file=sys.stderr, flush=True)
         return 2
+    print(f"example {json.dumps(example_of(core.registrar.schema(DEFAULT_STREAM)))}", flush=True)
     try:
         with (
             socket.socket(fileno=given["socket"]) as listening,

@@ -11,7 +11,8 @@ class TextFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """The line of a record."""
-        line = f"{_moment(record)} {record.levelname.lower()} {record.name}: {_message(record)}"
+        at, level = moment_text(record.created), record.levelname.lower()
+        line = f"{at} {level} {record.name}: {_message(record)}"
         return (
             line if record.exc_info is None else f"{line}\n{self.formatException(record.exc_info)}"
         )
@@ -23,7 +24,7 @@ class JsonFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """The line of a record."""
         found = {
-            "at": _moment(record),
+            "at": moment_text(record.created),
             "level": record.levelname.lower(),
             "name": record.name,
             "message": _message(record),
@@ -49,8 +50,9 @@ def _is_no_denial(record: logging.LogRecord) -> bool:
     return "without completing handshake" not in str(record.msg)
 
 
-def _moment(record: logging.LogRecord) -> str:
-    moment = datetime.fromtimestamp(record.created, UTC)
+def moment_text(seconds: float) -> str:
+    """A time, in seconds since 1970, as lines of logs have it."""
+    moment = datetime.fromtimestamp(seconds, UTC)
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 

@@ -11,7 +11,9 @@ import json
 import signal
 import sys
 from pathlib import Path
+from socketserver import BaseServer
 from threading import Event, Thread
+from typing import Any
 
 from wherecast.model import ConfigError, WherecastError
 from wherecast.pipeline.live.batch_plan import PUBLICATIONS_MAX
@@ -54,9 +56,12 @@ def main(arguments: list[str] | None = None) -> int:
             pipeline = LivePipeline(
                 spark, given.directory, given.tasks, given.publications_max, _say
             )
+            _expect_the_end_of_java()
             print("ready", flush=True)
             pipeline.run(stop)
     except (WherecastError, SparkFailed) as error:
+        if stop.is_set() and isinstance(error, SparkFailed):
+            return 0  # a signal to the whole group ended Java, too
         print(error, file=sys.stderr, flush=True)
         return 2 if isinstance(error, ConfigError) else 1
     return 0
@@ -80,6 +85,25 @@ def need_spark() -> None:
 
 def _say(progress: Progress, figures: PipelineFigures) -> None:
     print(f"committed {progress.sequence} {json.dumps(figures.to_dict())}", flush=True)
+
+
+def _expect_the_end_of_java() -> None:
+    """Has PySpark's server of accumulators end in silence where Java does.
+
+    A signal to the whole group ends Java and this process at once. The pipeline itself notices the
+    end of Java.
+    """
+    from pyspark import accumulators
+
+    for name in ("AccumulatorTCPServer", "AccumulatorUnixServer"):
+        server: Any = getattr(accumulators, name, None)
+        if server is not None and server.handle_error is not _handle_error:
+            server.handle_error = _handle_error
+
+
+def _handle_error(server: BaseServer, request: Any, address: Any) -> None:
+    if not isinstance(sys.exception(), EOFError | ConnectionError):
+        BaseServer.handle_error(server, request, address)
 
 
 def _stop_at_end_of_input(stop: Event) -> None:

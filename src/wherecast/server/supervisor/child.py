@@ -1,8 +1,8 @@
 """One process of a server.
 
-It is told things on its standard input, and ends where that ends: so it does not outlive its
-supervisor. It says things on its standard output, a line each. It leads a session of its own, so a
-signal from the terminal reaches the supervisor alone.
+The process reads messages from its standard input, and ends where the input ends: so it does not
+outlive its supervisor. It writes messages to its standard output, a line each. It leads a session
+of its own, so that a signal from the terminal reaches the supervisor alone.
 """
 
 import asyncio
@@ -10,13 +10,13 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
 
-Say = Callable[[str], None]
+OnLine = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,40 +24,42 @@ class Command:
     """How a process is started.
 
     Attributes:
-        name: of it.
-        arguments: after the Python that runs this.
-        first: what it is told at once, if anything.
-        descriptors: that it gets.
+        name: of the process, for people.
+        arguments: of the Python interpreter that runs this process.
+        first: the first message to the process, if there is one.
+        descriptors: file descriptors that the process inherits.
+        environ: further environment variables.
     """
 
     name: str
     arguments: tuple[str, ...]
     first: dict[str, Any] | None = None
     descriptors: tuple[int, ...] = ()
+    environ: Mapping[str, str] = field(default_factory=dict)
 
 
 class Child:
     """A process that was started.
 
     Attributes:
-        name: of it.
-        problem: the last line that it wrote to standard error.
+        name: of the process, for people.
+        last_line: the last line that the process wrote to standard error.
     """
 
     def __init__(self, name: str, process: asyncio.subprocess.Process) -> None:
         self.name = name
-        self.problem = ""
+        self.last_line = ""
         self._process = process
         self._started = monotonic()
 
     @classmethod
-    async def start(cls, command: Command, heard: Say, told: Say) -> "Child":
+    async def start(cls, command: Command, on_output: OnLine, on_error: OnLine) -> "Child":
         """Starts a process.
 
         Args:
-            command: what is started.
-            heard: called with each line that it says.
-            told: called with each line that it writes to standard error.
+            command: how it is started.
+            on_output: called with each line that it writes to standard output.
+            on_error: called with each line that it writes to standard error.
         """
         process = await asyncio.create_subprocess_exec(
             sys.executable,
@@ -67,34 +69,35 @@ class Child:
             stderr=asyncio.subprocess.PIPE,
             start_new_session=True,
             pass_fds=command.descriptors,
+            env={**os.environ, **command.environ},
         )
         child = cls(command.name, process)
         if command.first is not None:
             child.tell(command.first)
         child._readers = [
-            asyncio.ensure_future(child._read(process.stdout, heard)),
-            asyncio.ensure_future(child._read(process.stderr, child._noted(told))),
+            asyncio.ensure_future(child._read(process.stdout, on_output)),
+            asyncio.ensure_future(child._read(process.stderr, child._noting(on_error))),
         ]
         return child
 
     @property
     def pid(self) -> int:
-        """Of the process."""
+        """The id of the process."""
         return self._process.pid
 
     @property
     def lived_s(self) -> float:
-        """How long ago it was started."""
+        """Seconds since the process was started."""
         return monotonic() - self._started
 
-    def tell(self, what: dict[str, Any]) -> None:
-        """Gives it a line; one that has ended does not hear it."""
+    def tell(self, message: dict[str, Any]) -> None:
+        """Sends a message to the process; one that has ended does not get it."""
         assert self._process.stdin is not None
         with suppress(OSError, RuntimeError):
-            self._process.stdin.write(json.dumps(what).encode() + b"\n")
+            self._process.stdin.write(json.dumps(message).encode() + b"\n")
 
     async def ended(self) -> int:
-        """Waits for its end; the exit code, negative where a signal ended it."""
+        """The exit code of the process, once it has ended; negative where a signal ended it."""
         code = await self._process.wait()
         with suppress(TimeoutError):  # what it had started may still hold the pipes
             async with asyncio.timeout(1.0):
@@ -104,11 +107,11 @@ class Child:
         return code
 
     def ask_to_end(self) -> None:
-        """Asks it to end."""
+        """Asks the process to end."""
         self._signal(signal.SIGTERM)
 
     def kill(self) -> None:
-        """Ends it without asking, with what is left of its group."""
+        """Ends the process without asking, with what is left of its group."""
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
 
@@ -116,14 +119,14 @@ class Child:
         with suppress(ProcessLookupError):
             self._process.send_signal(number)
 
-    def _noted(self, told: Say) -> Say:
+    def _noting(self, on_line: OnLine) -> OnLine:
         def note(line: str) -> None:
-            self.problem = line
-            told(line)
+            self.last_line = line
+            on_line(line)
 
         return note
 
-    async def _read(self, stream: asyncio.StreamReader | None, heard: Say) -> None:
+    async def _read(self, stream: asyncio.StreamReader | None, on_line: OnLine) -> None:
         assert stream is not None
         while True:
             try:
@@ -132,6 +135,18 @@ class Child:
                 continue
             if not line:
                 return
-            heard(line.decode(errors="replace").rstrip("\n"))
+            on_line(line.decode(errors="replace").rstrip("\n"))
 
     _readers: Sequence["asyncio.Future[None]"] = ()
+
+
+def cause_of(code: int, last_line: str) -> str:
+    """Why a process ended: the signal that ended it, else what it wrote last, else its exit code.
+
+    Args:
+        code: the exit code, negative for a signal.
+        last_line: the last line of its standard error.
+    """
+    if code < 0:
+        return f"it was ended by {signal.Signals(-code).name}"
+    return last_line or f"it ended with code {code}"

@@ -10,13 +10,15 @@ import signal
 import socket
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from wherecast.server.settings import Settings
 from wherecast.server.settings_sources import settings_to_json
 from wherecast.server.supervisor.backoff import Backoff
-from wherecast.server.supervisor.child import Child, Command
+from wherecast.server.supervisor.child import Child, Command, cause_of
 from wherecast.server.supervisor.listening import address_of
+from wherecast.server.supervisor.scratch import Scratch
 
 SUCCESS, FAILURE, USAGE = 0, 1, 2
 _FIRST_RESTARTS_MAX = 3  # of one that was never ready
@@ -25,16 +27,16 @@ GATEWAY = "wherecast.server.gateway_process"
 PIPELINE = "wherecast.pipeline.live.pipeline_process"
 
 Report = Callable[[str, dict[str, Any]], None]
-"""Told what happens: a word, and what there is to know."""
+"""Reports an event to whoever runs the server: the name of the event, and its fields."""
 
 
 class Supervisor:
-    """Runs a server until it is told to stop.
+    """Runs a server until a signal stops it.
 
     Args:
         settings: of the server.
-        listening: its socket.
-        report: told what happens.
+        listening: the socket of the server.
+        report: called with each event.
     """
 
     def __init__(self, settings: Settings, listening: socket.socket, report: Report) -> None:
@@ -49,11 +51,13 @@ class Supervisor:
             "problem": "",
             "figures": {},
         }
+        self._example: list[str] | None = None
+        self._scratch = Scratch(settings.server.data)
         self._stop = asyncio.Event()
         self._code = SUCCESS
 
     async def run(self) -> int:
-        """Runs until SIGTERM or SIGINT, or until it is no use; the exit code."""
+        """Runs until SIGTERM or SIGINT, or until a process cannot start; the exit code."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._stop.set)
@@ -72,12 +76,12 @@ class Supervisor:
         return self._code
 
     def _say(self, word: str, what: dict[str, Any]) -> None:
-        """Tells what happens; that nobody listens any more ends no server."""
+        """Reports an event; that nobody reads the reports any more ends no server."""
         with suppress(OSError):
             self._report(word, what)
 
     async def _serve(self) -> None:
-        """Brings all up, one after the other, and keeps them up."""
+        """Starts the processes one after the other, and keeps them running."""
         self._say("opening", {"data": self._settings.server.data})
         async with asyncio.TaskGroup() as tending:
             tending.create_task(self._tend(self._gateway()))
@@ -86,15 +90,18 @@ class Supervisor:
                 self._say("starting", {"master": self._settings.spark.master})
                 tending.create_task(self._tend(self._pipeline()))
                 await self._ready("pipeline").wait()
-            self._say("serving", {"address": address_of(self._listening)})
+            address = address_of(self._listening)
+            self._say("serving", {"address": address, "example": self._example})
 
     async def _tend(self, command: Command) -> None:
-        """Keeps one process up."""
+        """Keeps one process running."""
         backoff = Backoff(self._settings.server.restart_wait_max.total_seconds())
         starts = 0
         while True:
+            if command.name == "pipeline":
+                command = replace(command, environ=self._scratch.renew())
             child = await Child.start(
-                command, lambda line: self._heard(command.name, line), self._told(command.name)
+                command, self._on_output(command.name), self._on_error(command.name)
             )
             self._children[command.name] = child
             if command.name == "gateway":
@@ -105,31 +112,37 @@ class Supervisor:
             child.kill()  # what it had started
             never_could = not self._ready(command.name).is_set()
             if never_could and (code == USAGE or starts == _FIRST_RESTARTS_MAX):
-                if not child.problem:
-                    self._say("failed", {"name": command.name, "why": _cause(code)})
+                if code < 0 or not child.last_line:  # else the line says why
+                    why = cause_of(code, child.last_line)
+                    self._say("failed", {"name": command.name, "why": why})
                 self._give_up(USAGE if code == USAGE else FAILURE)
                 return
             starts += 1
             wait_s = backoff.after(child.lived_s)
-            why = child.problem or _cause(code)
+            why = cause_of(code, child.last_line)
             if command.name != "gateway":
                 self._tell_state(phase="restarting", restarts=starts, problem=why)
             self._say("died", {"name": command.name, "why": why, "wait_s": wait_s})
             await asyncio.sleep(wait_s)
+
+    def _on_output(self, name: str) -> Callable[[str], None]:
+        return lambda line: self._heard(name, line)
+
+    def _on_error(self, name: str) -> Callable[[str], None]:
+        return lambda line: self._say("told", {"name": name, "line": line})
 
     def _heard(self, name: str, line: str) -> None:
         if line == "ready":
             self._ready(name).set()
             if name == "pipeline":
                 self._tell_state(phase="running", problem="")
+        elif line.startswith("example "):
+            self._example = json.loads(line.partition(" ")[2])
         elif line.startswith("committed "):
             self._tell_state(figures=json.loads(line.split(" ", 2)[2]))
 
-    def _told(self, name: str) -> Callable[[str], None]:
-        return lambda line: self._say("told", {"name": name, "line": line})
-
     def _tell_state(self, **state: Any) -> None:
-        """Tells the gateway about the pipeline."""
+        """Tells the gateway the state of the pipeline."""
         self._state |= state
         gateway = self._children.get("gateway")
         if gateway is not None:
@@ -143,8 +156,9 @@ class Supervisor:
         self._stop.set()
 
     async def _end_all(self) -> None:
-        """Ends all: kindly, and then not."""
-        self._say("stopping", {})
+        """Ends all processes: asks them first, and kills those that are left."""
+        if self._code == SUCCESS:  # else whoever runs the server knows already why it ends
+            self._say("stopping", {})
         children = list(self._children.values())
         for child in children:
             child.ask_to_end()
@@ -154,6 +168,7 @@ class Supervisor:
         for child in children:
             child.kill()
         await asyncio.gather(*ends)
+        self._scratch.remove()
         self._listening.close()
 
     def _gateway(self) -> Command:
@@ -171,10 +186,3 @@ class Supervisor:
         options = [str(part) for pair in given.items() for part in pair]
         data = os.path.abspath(self._settings.server.data)
         return Command("pipeline", ("-m", PIPELINE, data, *options))
-
-
-def _cause(code: int) -> str:
-    """Why a process ended that said nothing."""
-    if code < 0:
-        return f"it was ended by {signal.Signals(-code).name}"
-    return f"it ended with code {code}"
