@@ -6,8 +6,7 @@ from pathlib import Path
 import orjson
 
 from wherecast.cli import screen
-from wherecast.matching import Index
-from wherecast.matching.columnar.verify_file import FileFigures, check_file, file_figures
+from wherecast.matching.verify_file import FileFigures, check_file, file_figures
 
 
 def run_check(path: Path, as_json: bool) -> bool:
@@ -19,7 +18,7 @@ def run_check(path: Path, as_json: bool) -> bool:
     figures = file_figures(path)
     read, damaged = 0, []
     with screen.progress("Checking", lambda _: f"{read:,} of {figures.bytes:,} bytes"):
-        for part in check_file(path, Index.load):
+        for part in check_file(path):
             read += part.nbytes
             if not part.intact:
                 damaged.append(part.name)

@@ -4,8 +4,9 @@
     header: JSON with the schema, the figures, and name, type, shape, place and digest of each array
     arrays
 
-Loading checks the magic, the format and the header's digest; it reads no array. `verified` reads
-all.
+Loading checks the magic, the format and the header's digest; it reads no array. `checked_parts`
+reads all.
+
 The content id is the digest of the filters, their ids and the schema: the same filters give the
 same id, however they were planned. The header's digest covers the digests of everything else.
 """
@@ -35,15 +36,15 @@ Arrays = Mapping[str, npt.NDArray[Any]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Mapped:
-    """A mapped file.
+class MappedFile:
+    """A file that is mapped into memory.
 
     Attributes:
         raw: uint8, all bytes of the file.
         format: its format.
         header_end: where its header ends.
         figures: what its header says.
-        content_id: the digest of what it answers.
+        content_id: the digest of the filters, their ids and the schema.
     """
 
     raw: npt.NDArray[np.uint8]
@@ -121,7 +122,7 @@ def map_file(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]], s
     return mapped.figures, arrays, mapped.content_id
 
 
-def map_header(path: Path) -> Mapped:
+def map_header(path: Path) -> MappedFile:
     """A mapped file whose header is whole.
 
     Raises:
@@ -142,10 +143,10 @@ def map_header(path: Path) -> Mapped:
     if size > _HEADER_BYTES_MAX or blake2b(header, digest_size=32).digest() != digest:
         raise SnapshotError(f"{path}: its header is damaged")
     figures = json.loads(header)
-    return Mapped(raw, format_, _PREFIX.size + size, figures, figures["content"])
+    return MappedFile(raw, format_, _PREFIX.size + size, figures, figures["content"])
 
 
-def verified(path: Path) -> Iterator[FilePart]:
+def checked_parts(path: Path) -> Iterator[FilePart]:
     """Every part of a file, compared with what was written; reads the whole file.
 
     Raises:
@@ -167,13 +168,13 @@ def _padding(path: Path) -> FilePart:
     return FilePart("padding", sum(len(gap) for gap in gaps), intact)
 
 
-def damaged(path: Path) -> list[str]:
+def damaged_parts(path: Path) -> list[str]:
     """The names of the parts whose content is not what was written; reads the whole file.
 
     Raises:
         SnapshotError: the file cannot even be mapped.
     """
-    return [part.name for part in verified(path) if not part.intact]
+    return [part.name for part in checked_parts(path) if not part.intact]
 
 
 def _aligned(place: int) -> int:

@@ -1,7 +1,7 @@
-"""Parts: columns of filters, read or mapped from files, that are matched side by side as one.
+"""Parts of an index: columns of filters, read or mapped from files, matched side by side as one.
 
-Unlike an `Index` they never change, so a filter's number stays its place: whoever holds further
-columns of the filters takes them by the numbers that a match gives.
+Unlike an `Index`, a part never changes, so the number of a filter stays its place: further columns
+of the filters can be taken by the numbers that a match gives.
 
 Concurrency: any number of threads may match.
 """
@@ -20,7 +20,7 @@ from wherecast.arrays.vectors import values_of
 from wherecast.language.table.predicate_table import Kind, PredicateTable
 from wherecast.matching.columnar.run_arrays import load_run, save_run
 from wherecast.matching.columnar.runs import Run, matches_of, merged, ordered
-from wherecast.matching.columnar.samples import Seen
+from wherecast.matching.columnar.samples import Samples
 from wherecast.matching.ids import Ids
 from wherecast.matching.matches import Matches
 from wherecast.model import Attribute, Schema
@@ -33,7 +33,7 @@ class IndexPart:
     """Filters in a fixed order, some of them perhaps hidden.
 
     Attributes:
-        schema: what they were read with.
+        schema: the schema that the filters were read with.
     """
 
     schema: Schema
@@ -76,7 +76,7 @@ class IndexPart:
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
-        """What the filters name that are not hidden."""
+        """The attributes that the filters name, hidden filters left out."""
         table, hidden = self._run.snapshot.table, self._run.hidden
         if hidden is None:
             return table.attributes
@@ -85,13 +85,13 @@ class IndexPart:
 
     @property
     def never(self) -> int:
-        """How many filters can never match, hidden ones left out."""
+        """The number of filters that can never match, hidden filters left out."""
         never = np.diff(self._run.snapshot.table.conjunction_offsets) == 0
         hidden = self._run.hidden
         return int(np.count_nonzero(never if hidden is None else never & ~hidden))
 
     def find(self, ids: pa.Array) -> Ints:
-        """The places of those ids that are here and not hidden."""
+        """The places of the filters of some ids; hidden filters and unknown ids are left out."""
         if self.ids.type != ids.type:
             return np.zeros(0, np.int64)
         found = np.flatnonzero(values_of(pc.is_in(self.ids, value_set=ids)))
@@ -158,18 +158,18 @@ def join_parts(parts: Sequence[IndexPart]) -> tuple[IndexPart, Ints]:
     return IndexPart(schema, ordered(one, schema)), places[order]
 
 
-class Parts:
-    """Parts side by side; a filter's number is its place in all of them, one after the other.
+class IndexParts:
+    """Parts matched as one; the number of a filter is its place in all parts, one after the other.
 
     Attributes:
         parts: the parts.
-        costs: what matching has cost so far; threads may lose a count.
+        costs: counts of what matching has cost so far; concurrent matches may lose a count.
     """
 
     def __init__(self, parts: Sequence[IndexPart]) -> None:
         self.parts = tuple(parts)
         self._runs = tuple(part._run for part in parts)
-        self._seen = Seen()
+        self._samples = Samples()
         self.costs: Counter[str] = Counter()
 
     def __len__(self) -> int:
@@ -178,9 +178,9 @@ class Parts:
 
     def match(self, batch: pa.RecordBatch) -> Matches:
         """The filters that are true on each publication of a valid batch."""
-        samples = self._seen.note(batch)
+        samples = self._samples.note(batch)
         found = [run.match(batch, samples) for run in self._runs]
         self.costs["publications"] += batch.num_rows
-        self.costs["blocks read"] += sum(part.inner + part.leaf for part in found)
-        self.costs["candidates checked"] += sum(part.checked for part in found)
+        self.costs["blocks read"] += sum(matches.inner + matches.leaf for matches in found)
+        self.costs["candidates checked"] += sum(matches.checked for matches in found)
         return matches_of(self._runs, found, batch.num_rows)

@@ -22,14 +22,14 @@ from wherecast.model import FilterError, Schema
 
 
 @dataclass(frozen=True, slots=True)
-class ScannedFilters:
-    """Filters that were read, or what is wrong with each."""
+class FilterResults:
+    """For each text the filter, or the error that says why it is none."""
 
     results: list[Filter | FilterError]
 
     @property
     def rejected(self) -> list[tuple[int, FilterError]]:
-        """The rows that are no filters."""
+        """The row and the error of each text that is no filter."""
         return [(row, r) for row, r in enumerate(self.results) if isinstance(r, FilterError)]
 
 
@@ -52,12 +52,12 @@ class ScanIndex(Engine):
         self._filters[id] = filter if isinstance(filter, Filter) else Filter(filter, self._schema)
 
     @override
-    def read(self, filters: pa.Array | Sequence[Filter | str]) -> "ScannedFilters":
+    def read(self, filters: pa.Array | Sequence[Filter | str]) -> "FilterResults":
         texts = filters.to_pylist() if isinstance(filters, pa.Array) else filters
-        return ScannedFilters([_read(filter, self._schema) for filter in texts])
+        return FilterResults([_read(filter, self._schema) for filter in texts])
 
     @override
-    def add_all(self, ids: Ids, read: "ScannedFilters", kept: npt.NDArray[np.bool_] | None) -> None:
+    def add_all(self, ids: Ids, read: "FilterResults", kept: npt.NDArray[np.bool_] | None) -> None:
         flags = [True] * len(ids) if kept is None else kept.tolist()
         for id, result, keep in zip(ids, read.results, flags, strict=True):
             if keep:

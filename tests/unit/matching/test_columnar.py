@@ -123,8 +123,8 @@ def test_cost_of_bluedove() -> None:
     made = Snapshot.of(read_filters(filters_of(workload, 20_000), workload.schema))
     found = made.match(publications_of(workload, 1_000))
 
-    assert len(made.forest.headers) == 1
-    assert made.forest.nbytes / 20_000 <= 25
+    assert len(made.packed_trees().headers) == 1
+    assert made.packed_trees().nbytes / 20_000 <= 25
     assert found.inner / 1_000 <= 4
     assert found.leaf / 1_000 <= 10
     assert found.checked / 1_000 <= 1
@@ -184,7 +184,7 @@ def test_many_wide_predicates_share_one_group() -> None:
     found = made.match(batch)
 
     leaf_blocks = -(-4_000 // 64)
-    assert len(made.forest.headers) == 1
+    assert len(made.packed_trees().headers) == 1
     assert (found.inner + found.leaf) / 200 <= leaf_blocks + 2
 
 
@@ -254,4 +254,4 @@ def test_trees_in_a_file_are_left_alone_without_numba(
     loaded = Index.load(tmp_path / "index")
 
     assert loaded.match([{"a": 3}]).to_pylist() == [[0, 1, 2]]
-    assert loaded.stats()["forest_bytes"] > 0
+    assert loaded.stats()["tree_bytes"] > 0

@@ -9,7 +9,7 @@ import pytest
 
 from wherecast import Index, Schema, SnapshotError
 from wherecast.matching.columnar import snapshot
-from wherecast.matching.index_file import FORMAT, MAGIC, damaged, map_file
+from wherecast.matching.index_file import FORMAT, MAGIC, damaged_parts, map_file
 from wherecast.workloads import mixed
 
 SCHEMA = Schema.from_dict(
@@ -120,8 +120,8 @@ def test_every_flipped_byte_is_noticed(saved: Path, tmp_path: Path) -> None:
             with pytest.raises(SnapshotError):
                 Index.load(copy)
         else:
-            assert len(damaged(copy)) == 1
-    assert damaged(saved) == []
+            assert len(damaged_parts(copy)) == 1
+    assert damaged_parts(saved) == []
 
 
 @pytest.mark.parametrize(

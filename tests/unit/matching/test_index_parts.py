@@ -8,7 +8,7 @@ import pytest
 
 from wherecast import Schema
 from wherecast.language import read_filters
-from wherecast.matching import IndexPart, Parts, join_parts
+from wherecast.matching import IndexPart, IndexParts, join_parts
 
 SCHEMA = Schema.from_dict(
     {"x": "float", "y": "float", "lat": "float", "lon": "float", "city": "string"}
@@ -26,7 +26,7 @@ def part(filters: dict[str, str] | dict[int, str]) -> IndexPart:
 
 
 def test_places_count_through_all_parts() -> None:
-    parts = Parts([part({"a": "x > 0", "b": "x > 3"}), part({"c": "city LIKE 'S%'"})])
+    parts = IndexParts([part({"a": "x > 0", "b": "x > 3"}), part({"c": "city LIKE 'S%'"})])
 
     assert len(parts) == 3
     matches = parts.match(BATCH)
@@ -42,14 +42,14 @@ def test_hidden_filters_match_nothing_and_keep_their_places() -> None:
 
     assert (len(before), before.hidden.tolist()) == (3, [])
     assert (len(after), after.hidden.tolist()) == (3, [0, 2])
-    parts = Parts([after, part({"d": "TRUE"})])
+    parts = IndexParts([after, part({"d": "TRUE"})])
     assert len(parts) == 2
     assert parts.match(BATCH).indices.tolist() == [3, 1, 3]
 
 
 def test_no_parts_match_nothing() -> None:
-    matches = Parts([]).match(BATCH)
-    assert (len(Parts([])), matches.offsets.tolist()) == (0, [0, 0, 0])
+    matches = IndexParts([]).match(BATCH)
+    assert (len(IndexParts([])), matches.offsets.tolist()) == (0, [0, 0, 0])
 
 
 class TestFind:
@@ -116,7 +116,7 @@ class TestJoin:
 
         assert one.ids.to_pylist() == ["a", "b", "c"]
         assert places.tolist() == [1, 3, 2]
-        assert Parts([one]).match(BATCH).indices.tolist() == [0, 1, 2]
+        assert IndexParts([one]).match(BATCH).indices.tolist() == [0, 1, 2]
 
     def test_integers(self) -> None:
         one, places = join_parts([part({5: "x > 0", -3: "x > 3"}), part({0: "TRUE"})])
@@ -132,5 +132,5 @@ def test_a_file_has_the_same_filters(tmp_path: Path) -> None:
     assert found.never == given.never == 1
     assert [a.name for a in found.attributes] == ["x", "city"]
     assert found.schema == SCHEMA
-    assert Parts([found]).match(BATCH).indices.tolist() == [0, 0, 1]
+    assert IndexParts([found]).match(BATCH).indices.tolist() == [0, 0, 1]
     assert found.save(tmp_path / "again") == content

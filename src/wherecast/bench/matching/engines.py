@@ -60,14 +60,14 @@ def columnar(
     snapshot.match(batch)  # what is compiled or paged in once is not the cost of a match
     seconds, found = _repeated(lambda: snapshot.match(batch), _REPEATS)
     rows = batch.num_rows
-    forest = snapshot.forest.nbytes if compiles() else None
+    tree_bytes = snapshot.packed_trees().nbytes if compiles() else None
     row = {
         **_figures(case, "columnar", rows, seconds, found.offsets[rows]),
         "hash": pair_hash(*_pairs(found.offsets, found.numbers)),
         "read seconds": read_seconds,
         "build seconds": build_seconds,
         "first build seconds": first_seconds,
-        "bytes/filter": None if forest is None else forest / len(table),
+        "bytes/filter": None if tree_bytes is None else tree_bytes / len(table),
         "table bytes/filter": table.nbytes / len(table),
         "blocks/publication": (found.inner + found.leaf) / rows,
         "inner/publication": found.inner / rows,
@@ -172,7 +172,7 @@ def _pairs(offsets: Ints, numbers: npt.NDArray[np.int32]) -> tuple[Ints, Ints]:
 def _built(table: PredicateTable, sample: pa.RecordBatch) -> Snapshot:
     snapshot = Snapshot.of(table)
     if compiles():
-        snapshot.grown([sample])
+        snapshot.packed_trees([sample])
     return snapshot
 
 

@@ -19,7 +19,7 @@ from wherecast.language.bulk.tokens import (
     spans,
     tokens_of,
 )
-from wherecast.language.table.distinct_numbers import DistinctNumbers, Ints
+from wherecast.language.table.numbering import Ints, Numbering
 
 _AND = re.compile(r"[ \t\r\n]+AND[ \t\r\n]+", re.IGNORECASE)  # \s would take marks too
 _BETWEEN = re.compile(r"\bBETWEEN\b", re.IGNORECASE)
@@ -59,7 +59,7 @@ class Pieces:
         self._starts = np.zeros(len(texts), np.int64)
         self._sizes = np.zeros(len(texts), np.int64)
         self._numbers: list[int] = []
-        self.parts = DistinctNumbers()
+        self.parts = Numbering()
 
     def meet(self, pieces: Tokens) -> None:
         """Splits the pieces that were not met before."""

@@ -1,8 +1,8 @@
-"""Reading filters that come one by one: each is checked when it comes, and read with others later.
+"""Reading filters that come one by one: each is accepted at once, and read with others later.
 
 A filter of a shape that is known needs no parsing to be accepted, if its constants are of the plain
 kinds that no attribute of their type refuses. Any other is read in full, which also tells what is
-wrong with it. The constants that the check found are those that the reading uses.
+wrong with it. The constants that the acceptance found are those that the reading uses.
 """
 
 from collections.abc import Sequence
@@ -34,12 +34,12 @@ _CHECKS_MAX = 10_000
 
 @dataclass(frozen=True, slots=True)
 class AcceptedFilter:
-    """A filter that is accepted.
+    """A filter that is known to be good, and not yet read.
 
     Attributes:
-        text: as it was given.
-        key: of its shape; None where it must be read alone.
-        constants: as they stand in the text.
+        text: the text as it was given.
+        key: the key of the shape; None where the filter must be read alone.
+        constants: the constants as they stand in the text.
     """
 
     text: str
@@ -47,18 +47,18 @@ class AcceptedFilter:
     constants: tuple[str, ...] = ()
 
 
-class Reader:
-    """Reads the filters of a schema, and keeps the shapes that it met. For one thread at a time."""
+class DeferredReader:
+    """Reads the filters of a schema, and keeps the shapes it has met. For one thread at a time."""
 
     def __init__(self, schema: Schema, limits: Limits = DEFAULT_LIMITS) -> None:
         self._shapes = Shapes(schema, limits)
         self._checks: dict[str, tuple[_Plain, ...] | None] = {}
 
-    def check(self, text: Any) -> AcceptedFilter:
-        """A filter that is accepted.
+    def accept(self, text: Any) -> AcceptedFilter:
+        """The filter of a text.
 
         Raises:
-            FilterError: it cannot be.
+            FilterError: the filter cannot be accepted.
         """
         found = cut_one(text, self._shapes.limits) if isinstance(text, str) else None
         if found is not None and self._is_fine(*found):
@@ -73,7 +73,7 @@ class Reader:
         return AcceptedFilter(text, *found)
 
     def _is_fine(self, key: str, constants: tuple[str, ...]) -> bool:
-        """Whether a filter of a known shape is accepted for certain."""
+        """Whether a filter is surely good: its shape is known, and its constants are plain."""
         wanted = self._checks.get(key)
         if wanted is None:
             return False
@@ -87,8 +87,8 @@ class Reader:
         shape = self._shapes.of(key)
         self._checks[key] = None if shape is None else _kinds(shape)
 
-    def read_checked(self, filters: Sequence[AcceptedFilter]) -> PredicateTable:
-        """The table of filters that were checked."""
+    def read_accepted(self, filters: Sequence[AcceptedFilter]) -> PredicateTable:
+        """The table of filters that were accepted."""
         schema, limits = self._shapes.schema, self._shapes.limits
         builder = TableBuilder(schema, len(filters))
         known: dict[str, int] = {}

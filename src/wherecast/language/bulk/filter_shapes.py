@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from wherecast.language.bulk.literals import Literals, example_of, positions
 from wherecast.language.bulk.shape_columns import ShapeColumns, Slot, Unfit, slots_of
-from wherecast.language.bulk.shape_constraints import constraint_rows
+from wherecast.language.bulk.shape_constraints import constraint_predicates
 from wherecast.language.meaning.constants import Word, read_constant
 from wherecast.language.meaning.constraint import Conflict, constrain
 from wherecast.language.meaning.expression import (
@@ -125,21 +125,22 @@ def read_shape(
     made = columns_of_shape(shape, starts, literals, builder, limits)
     if made is None:
         return rows
-    regular, parts = made
+    regular, found = made
     if regular.all():
-        builder.add_columns(rows, parts)
+        builder.add_columns(rows, found)
         return rows[:0]
     kept = np.flatnonzero(regular)
     if not len(kept):
         return rows
-    builder.add_columns(rows[kept], [[taken(part, kept) for part in leaves] for leaves in parts])
+    columns = [[column_of_rows(column, kept) for column in predicates] for predicates in found]
+    builder.add_columns(rows[kept], columns)
     return rows[~regular]
 
 
 def columns_of_shape(
     shape: FilterShape, starts: Ints, literals: Literals, builder: TableBuilder, limits: Limits
 ) -> tuple[npt.NDArray[np.bool_], list[list[PredicateColumn]]] | None:
-    """Which filters of a shape are regular, and the predicate rows of each conjunction.
+    """Which filters of a shape are regular, and the predicates of each conjunction as columns.
 
     None where the shape must be read one by one.
     """
@@ -151,35 +152,35 @@ def columns_of_shape(
     return columns.regular, parts
 
 
-def taken(rows: PredicateColumn, kept: Ints) -> PredicateColumn:
-    """Predicate rows of some of the filters; what is the same for all stays so."""
+def column_of_rows(column: PredicateColumn, rows: Ints) -> PredicateColumn:
+    """The predicate column of some of the filters; what is the same for all stays so."""
     return replace(
-        rows,
-        lows=rows.lows if isinstance(rows.lows, int) else rows.lows[kept],
-        highs=rows.highs if isinstance(rows.highs, int) else rows.highs[kept],
-        keys=rows.keys if rows.keys is None or len(rows.keys) == 1 else rows.keys[kept],
-        distance=rows.distance and (rows.distance[0], rows.distance[1][kept]),
+        column,
+        lows=column.lows if isinstance(column.lows, int) else column.lows[rows],
+        highs=column.highs if isinstance(column.highs, int) else column.highs[rows],
+        keys=column.keys if column.keys is None or len(column.keys) == 1 else column.keys[rows],
+        distance=column.distance and (column.distance[0], column.distance[1][rows]),
     )
 
 
 def _conjunction(
     leaves: Sequence[Predicate], columns: ShapeColumns, builder: TableBuilder
 ) -> list[PredicateColumn]:
-    """The predicate rows of one conjunction of a shape."""
+    """The predicates of one conjunction of a shape, as columns."""
     found: list[PredicateColumn] = []
     for attribute, on in by_attribute(leaves).items():
         if any(slots_of(leaf) for leaf in on):
-            found += constraint_rows(attribute, on, columns)
+            found += constraint_predicates(attribute, on, columns)
         else:
             try:
-                found += builder.rows_of_constraint(constrain(attribute, on))
+                found += builder.predicates_of_constraint(constrain(attribute, on))
             except Conflict:
                 raise Unfit from None
     distances = [leaf for leaf in leaves if isinstance(leaf, Distance)]
     if len(distances) > 1:
         raise Unfit
     compared = sorted({leaf for leaf in leaves if isinstance(leaf, Compared)}, key=write)
-    found += [builder.row_of_residual(leaf) for leaf in compared]
+    found += [builder.residual_predicate(leaf) for leaf in compared]
     for leaf in distances:
         given = [columns.floats(value) for value in (*leaf.point, leaf.metres)]
         columns.require((np.abs(given[0]) <= 90.0) & (np.abs(given[1]) <= 180.0))

@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from wherecast.language.bulk.conjuncts import Pieces, split
-from wherecast.language.bulk.filter_shapes import columns_of_shape, compile_shape, taken
+from wherecast.language.bulk.filter_shapes import column_of_rows, columns_of_shape, compile_shape
 from wherecast.language.bulk.literals import Cut, example_of
 from wherecast.language.bulk.tokens import TokenKeys, distinct
-from wherecast.language.table.distinct_numbers import DistinctNumbers, Ints
+from wherecast.language.table.numbering import Ints, Numbering
 from wherecast.language.table.table_builder import PredicateColumn, TableBuilder
 from wherecast.model import Limits, Schema
 
@@ -59,7 +59,7 @@ def read_fragments(
         if not len(mine):
             continue
         owners = uses.rows[mine]
-        made = _rows_of(key, uses.starts[mine], parts, schema, limits, builder)
+        made = _predicates_of(key, uses.starts[mine], parts, schema, limits, builder)
         if made is None:
             regular[owners] = False
         else:
@@ -69,13 +69,13 @@ def read_fragments(
     for mine, _, columns in found:
         kept = np.flatnonzero(regular[mine])
         if len(kept):
-            builder.add_columns(mine[kept], [[taken(part, kept) for part in columns]])
+            builder.add_columns(mine[kept], [[column_of_rows(column, kept) for column in columns]])
     return rows[~regular[rows]]
 
 
 def _uses(rows: Ints, parts: Cut, limits: Limits) -> _Uses:
     """The fragments of all rows that are made of some."""
-    pieces, fragments = Pieces(TokenKeys.of(parts.keys)), DistinctNumbers()
+    pieces, fragments = Pieces(TokenKeys.of(parts.keys)), Numbering()
     numbers, owners, starts = [], [], []
     for start in range(0, len(rows), _BLOCK_ROWS):
         block = split(rows[start : start + _BLOCK_ROWS], parts, pieces, limits.predicates_max)
@@ -92,10 +92,10 @@ def _uses(rows: Ints, parts: Cut, limits: Limits) -> _Uses:
     )
 
 
-def _rows_of(
+def _predicates_of(
     key: str, starts: Ints, parts: Cut, schema: Schema, limits: Limits, builder: TableBuilder
 ) -> tuple[npt.NDArray[np.bool_], list[PredicateColumn]] | None:
-    """Which uses of a fragment are regular, and its predicate rows; None where it does not fit."""
+    """Which uses of a fragment are regular, and its predicates; None where it does not fit."""
     example = example_of(key)
     shape = None if example is None else compile_shape(example, schema, limits)
     if shape is None or len(shape.conjunctions) != 1:
@@ -109,11 +109,11 @@ def _refuse_repeated(
     regular: npt.NDArray[np.bool_],
 ) -> None:
     """Marks the filters of which two fragments speak of one attribute as irregular."""
-    attributes = DistinctNumbers()
+    attributes = Numbering()
     uses = [
         (rows, attributes.number(attribute))
         for rows, _, columns in found
-        for attribute in {part.attribute for part in columns}
+        for attribute in {column.attribute for column in columns}
     ]
     if uses:
         width = len(attributes.things)

@@ -34,7 +34,7 @@ from wherecast.language.bulk.tokens import (
     distinct,
     tokens_of,
 )
-from wherecast.language.table.distinct_numbers import DistinctNumbers, Ints
+from wherecast.language.table.numbering import Ints, Numbering
 from wherecast.language.text.where import unescaped
 from wherecast.model import Limits
 from wherecast.model.values import is_text
@@ -92,7 +92,7 @@ def cut(texts: pa.Array, number: Callable[[str], int], bytes_max: int) -> Cut:
 
     Texts that are null, longer than `bytes_max`, or that hold the mark used here are read alone.
     """
-    pieces = DistinctNumbers()
+    pieces = Numbering()
     usable, found, sizes, parts = [], [], [], []
     for chunk in _chunks(texts):
         usable.append(_usable(chunk, bytes_max))

@@ -13,7 +13,7 @@ import numpy as np
 from wherecast.language.bulk.shape_columns import ShapeColumns, Unfit, slots_of
 from wherecast.language.meaning.expression import Between, Comparison, Member, Missing, Predicate
 from wherecast.language.meaning.keys import RANGES
-from wherecast.language.table.distinct_numbers import Ints
+from wherecast.language.table.numbering import Ints
 from wherecast.language.table.predicate_table import Kind
 from wherecast.language.table.table_builder import PredicateColumn
 from wherecast.model import Attribute
@@ -29,10 +29,10 @@ class _Sorted:
     patterns: list[Predicate]
 
 
-def constraint_rows(
+def constraint_predicates(
     attribute: Attribute, leaves: Sequence[Predicate], columns: ShapeColumns
 ) -> list[PredicateColumn]:
-    """The predicate rows of one attribute's constraint, for all filters of a shape.
+    """The predicates of one attribute's constraint, as columns of all filters of a shape.
 
     Raises:
         Unfit: the combination is read one by one.
@@ -41,10 +41,10 @@ def constraint_rows(
     if len(parts.members) > 1:
         raise Unfit
     if attribute.type == "string":
-        return _string_rows(attribute, parts, columns)
+        return _string_predicates(attribute, parts, columns)
     if parts.patterns or attribute.type in ("bool", "any"):
         raise Unfit
-    return _key_rows(attribute, parts, columns)
+    return _key_predicates(attribute, parts, columns)
 
 
 def _sort(attribute: Attribute, leaves: Sequence[Predicate]) -> _Sorted:
@@ -78,8 +78,10 @@ def _sort(attribute: Attribute, leaves: Sequence[Predicate]) -> _Sorted:
     return parts
 
 
-def _key_rows(attribute: Attribute, parts: _Sorted, columns: ShapeColumns) -> list[PredicateColumn]:
-    """The rows of a constraint on keys: an interval with exclusions, or a set."""
+def _key_predicates(
+    attribute: Attribute, parts: _Sorted, columns: ShapeColumns
+) -> list[PredicateColumn]:
+    """The predicates of a constraint on keys: an interval with exclusions, or a set."""
     low, high = _interval(attribute, parts.ranges, columns)
     excluded = _distinct([columns.keys(attribute, value) for value in parts.excluded], columns)
     if parts.members:
@@ -125,10 +127,10 @@ def _distinct(keys: list[Ints], columns: ShapeColumns) -> Ints | None:
     return matrix
 
 
-def _string_rows(
+def _string_predicates(
     attribute: Attribute, parts: _Sorted, columns: ShapeColumns
 ) -> list[PredicateColumn]:
-    """The rows of a constraint on a string: a set, or an interval, exclusions and patterns."""
+    """The predicates of a constraint on a string: a set, or interval, exclusions, patterns."""
     if parts.members:
         if parts.ranges or parts.excluded or parts.patterns:
             raise Unfit

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from wherecast.arrays.vectors import values_of
-from wherecast.language.table.distinct_numbers import DistinctNumbers, Ints
+from wherecast.language.table.numbering import Ints, Numbering
 
 MARK = "\x1f"
 NAME, INT, LONG, DECIMAL, STRING, END, AND = range(7)
@@ -79,7 +79,7 @@ class TokenKeys(Sequence[str]):
         if isinstance(keys, TokenKeys):
             return keys
         split = [key.split(MARK) for key in keys]
-        pieces = DistinctNumbers()
+        pieces = Numbering()
         numbers = [pieces.number(piece) for row in split for piece in row[::2]]
         ends = [_CLASSES[name] for row in split for name in (*row[1::2], "end")]
         sizes = np.array([(len(row) + 1) // 2 for row in split], np.int64)

@@ -25,7 +25,7 @@ from wherecast.language.meaning.expression import (
 )
 from wherecast.language.meaning.keys import RANGES
 from wherecast.language.meaning.normal_form import Conjunction, NormalForm
-from wherecast.language.table.distinct_numbers import DistinctNumbers, Ints, ranks_of
+from wherecast.language.table.numbering import Ints, Numbering, ranks_of
 from wherecast.language.table.predicate_table import OPERATORS, Distances, Kind, PredicateTable
 from wherecast.language.text.write import write
 from wherecast.model import Attribute, FilterError, Schema
@@ -52,13 +52,13 @@ def residual_key(leaf: Compared) -> str:
 
 @dataclass(slots=True)
 class PredicateColumn:
-    """Predicate rows of one kind on one attribute, a row per filter.
+    """A predicate of one kind on one attribute, for a column of filters.
 
     Attributes:
-        kind, attribute: the same for all rows.
-        lows, highs: int64 [filters], or for sets ignored.
-        keys: int64 [filters, size] for SET and NOT_SET, distinct within a row.
-        distance: float64 [filters, 3], the point and the metres, for DISTANCE.
+        kind, attribute: the same for all filters.
+        lows, highs: int64 [filters], or one int for all filters; ignored for sets.
+        keys: int64 [filters, size] for SET and NOT_SET, distinct within a filter.
+        distance: for DISTANCE the predicate, and float64 [filters, 3], the point and the metres.
     """
 
     kind: Kind
@@ -75,10 +75,10 @@ class TableBuilder:
     def __init__(self, schema: Schema, filters: int) -> None:
         self._schema = schema
         self._counts = np.zeros(filters, np.int64)
-        self._attributes = DistinctNumbers()
-        self._strings = DistinctNumbers()
-        self._patterns = DistinctNumbers()
-        self._residuals = DistinctNumbers()
+        self._attributes = Numbering()
+        self._strings = Numbering()
+        self._patterns = Numbering()
+        self._residuals = Numbering()
         self._columns: list[tuple[Ints, Ints, Ints, Ints, Ints, Ints]] = []
         self._single: list[tuple[int, int, int, int, int, int]] = []
         self._sets: list[Ints] = []
@@ -104,31 +104,31 @@ class TableBuilder:
         """Adds one filter from its normal form."""
         self._counts[row] = len(form.conjunctions)
         for number, conjunction in enumerate(form.conjunctions):
-            for rows in self.rows_of(conjunction):
-                self._add_single(row, number, rows)
+            for column in self.predicates_of(conjunction):
+                self._add_single(row, number, column)
 
     def add_columns(self, rows: Ints, conjunctions: Sequence[Sequence[PredicateColumn]]) -> None:
-        """Adds filters of one shape: for each conjunction its predicate rows as columns."""
+        """Adds filters of one shape: for each conjunction its predicates as columns."""
         self._counts[rows] = len(conjunctions)
-        for number, parts in enumerate(conjunctions):
-            for part in parts:
-                lows, highs = self._ends(part, len(rows))
+        for number, predicates in enumerate(conjunctions):
+            for column in predicates:
+                lows, highs = self._ends(column, len(rows))
                 constant = np.full(len(rows), number, np.int64)
-                attribute = np.full(len(rows), self._attributes.number(part.attribute), np.int64)
-                kind = np.full(len(rows), int(part.kind), np.int64)
+                attribute = np.full(len(rows), self._attributes.number(column.attribute), np.int64)
+                kind = np.full(len(rows), int(column.kind), np.int64)
                 self._columns.append((rows, constant, attribute, kind, lows, highs))
 
-    def rows_of(self, conjunction: Conjunction) -> list[PredicateColumn]:
-        """The predicate rows of one conjunction, each for a single filter."""
+    def predicates_of(self, conjunction: Conjunction) -> list[PredicateColumn]:
+        """The predicates of one conjunction, as columns of a single filter."""
         found: list[PredicateColumn] = []
         for constraint in conjunction.constraints:
-            found += self.rows_of_constraint(constraint)
+            found += self.predicates_of_constraint(constraint)
         for leaf in conjunction.residual:
-            found.append(self.row_of_residual(leaf))
+            found.append(self.residual_predicate(leaf))
         return found
 
-    def rows_of_constraint(self, constraint: Constraint) -> list[PredicateColumn]:
-        """The predicate rows of one constraint, each for a single filter."""
+    def predicates_of_constraint(self, constraint: Constraint) -> list[PredicateColumn]:
+        """The predicates of one constraint, as columns of a single filter."""
         attribute = constraint.attribute
         if constraint.presence == "missing":
             return [PredicateColumn(Kind.MISSING, attribute)]
@@ -155,8 +155,8 @@ class TableBuilder:
         ]
         return found or [PredicateColumn(Kind.PRESENT, attribute)]
 
-    def row_of_residual(self, leaf: Compared | Distance) -> PredicateColumn:
-        """The predicate row of one residual predicate, for a single filter."""
+    def residual_predicate(self, leaf: Compared | Distance) -> PredicateColumn:
+        """A residual predicate, as a column of a single filter."""
         if isinstance(leaf, Compared):
             return PredicateColumn(
                 Kind.RESIDUAL, leaf.left, self._residuals.number(residual_key(leaf), leaf)
@@ -168,22 +168,22 @@ class TableBuilder:
         numbers = [self.string(key) if isinstance(key, str) else key for key in keys]
         return np.array([numbers], np.int64)
 
-    def _add_single(self, row: int, number: int, rows: PredicateColumn) -> None:
-        lows, highs = self._ends(rows, 1)
-        attribute = self._attributes.number(rows.attribute)
-        self._single.append((row, number, attribute, int(rows.kind), int(lows[0]), int(highs[0])))
+    def _add_single(self, row: int, number: int, column: PredicateColumn) -> None:
+        lows, highs = self._ends(column, 1)
+        attribute = self._attributes.number(column.attribute)
+        self._single.append((row, number, attribute, int(column.kind), int(lows[0]), int(highs[0])))
 
-    def _ends(self, rows: PredicateColumn, count: int) -> tuple[Ints, Ints]:
-        """The low and high columns of predicate rows, with their sets and distances stored."""
-        if rows.keys is not None:
-            keys = np.broadcast_to(rows.keys, (count, rows.keys.shape[1]))
+    def _ends(self, column: PredicateColumn, count: int) -> tuple[Ints, Ints]:
+        """The lows and highs of a predicate column, whose sets and distances are stored."""
+        if column.keys is not None:
+            keys = np.broadcast_to(column.keys, (count, column.keys.shape[1]))
             size = keys.shape[1]
             starts = self._set_count + np.arange(count, dtype=np.int64) * size
             self._sets.append(np.ascontiguousarray(keys).ravel())
             self._set_count += count * size
             return starts, starts + size
-        if rows.distance is not None:
-            leaf, given = rows.distance
+        if column.distance is not None:
+            leaf, given = column.distance
             stored = np.empty((count, 6))
             stored[:, 0] = self._attributes.number(leaf.latitude)
             stored[:, 1] = self._attributes.number(leaf.longitude)
@@ -193,8 +193,8 @@ class TableBuilder:
             self._distance_count += count
             self._distances.append(stored)
             return np.arange(first, first + count, dtype=np.int64), np.zeros(count, np.int64)
-        lows = np.broadcast_to(np.asarray(rows.lows, np.int64), count)
-        return lows, np.broadcast_to(np.asarray(rows.highs, np.int64), count)
+        lows = np.broadcast_to(np.asarray(column.lows, np.int64), count)
+        return lows, np.broadcast_to(np.asarray(column.highs, np.int64), count)
 
     def finish(self, shapes: int) -> PredicateTable:
         """The table of everything that was added."""
@@ -229,7 +229,7 @@ class TableBuilder:
         return sorted(set(found))
 
     @staticmethod
-    def _renumber(things: DistinctNumbers, rows: npt.NDArray[np.bool_], low: Ints) -> list[Any]:
+    def _renumber(things: Numbering, rows: npt.NDArray[np.bool_], low: Ints) -> list[Any]:
         """The things that rows name, in order; the rows get their new numbers."""
         ordered, ranks = things.ranked(np.unique(low[rows]))
         low[rows] = ranks[low[rows]]

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from wherecast.arrays.ranges import spans
-from wherecast.language.table.distinct_numbers import DistinctNumbers, Ints
+from wherecast.language.table.numbering import Ints, Numbering
 from wherecast.language.table.predicate_table import Distances, Kind, PredicateTable
 from wherecast.language.table.table_builder import attribute_place, pattern_key, residual_key
 from wherecast.language.table.table_parts import (
@@ -173,7 +173,7 @@ def _join_leaves(
     if len(owners) == 1 and owners[0][0].part.rows is None:
         only: tuple[Any, ...] = owners[0][1]
         return only  # as it is: it may be one that is read when asked for
-    things = DistinctNumbers()
+    things = Numbering()
     uses: list[tuple[Ints, Ints | None, list[int]]] = []
     for view, leaves in owners:
         rows = view.rows(kind)
@@ -193,7 +193,7 @@ def _join_attributes(
 ) -> tuple[tuple[Attribute, ...], Distances]:
     """The attributes that are used, and the distances; the rows get their new numbers."""
     distances = _taken_distances(views)
-    things = DistinctNumbers()
+    things = Numbering()
     uses: list[tuple[Ints | None, list[int]]] = []
     for view, own in zip(views, distances, strict=True):
         attributes = view.part.table.attributes

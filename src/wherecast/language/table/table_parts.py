@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from wherecast.arrays.ranges import spans
-from wherecast.language.table.distinct_numbers import Ints
+from wherecast.language.table.numbering import Ints
 from wherecast.language.table.predicate_table import Kind, PredicateTable
 from wherecast.model import FilterError
 

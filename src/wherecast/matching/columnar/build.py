@@ -1,4 +1,4 @@
-"""Builds a forest: entries become cells, groups, and trees of blocks."""
+"""Builds packed trees: entries become cells, groups, and trees of blocks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from wherecast.arrays.ranges import spans
-from wherecast.matching.columnar.cell_weights import Mass, mass_of
+from wherecast.matching.columnar.cell_weights import CellWeights, cell_weights
 from wherecast.matching.columnar.cells import (
     Cells,
     QuantiserBuilder,
@@ -28,7 +28,7 @@ from wherecast.matching.columnar.layout import CELL_LAST, LANES, Header
 from wherecast.matching.columnar.packed import PackedTrees
 from wherecast.matching.columnar.planner import GroupPlan, plan_groups
 from wherecast.matching.columnar.predicates import Predicates
-from wherecast.matching.columnar.residual_sides import placed_rests, rests_of
+from wherecast.matching.columnar.residual_sides import residual_sides_by_position, residual_sides_of
 from wherecast.matching.columnar.slots import SlotColumn
 
 Ints = npt.NDArray[np.int64]
@@ -37,7 +37,7 @@ _SAMPLE = 64
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Conjunctions:
-    """What entries are of.
+    """The conjunctions that entries come from.
 
     Attributes:
         filters: int64 [conjunctions], the filter of each.
@@ -55,23 +55,23 @@ def build(
     predicates: Predicates,
     is_float: npt.NDArray[np.uint8],
     conjunctions: Conjunctions,
-    seen: Sequence[Sequence[SlotColumn]] = (),
+    samples: Sequence[Sequence[SlotColumn]] = (),
 ) -> PackedTrees:
-    """The forest of entries.
+    """The packed trees of entries.
 
     Args:
         entries: the boxes.
         predicates: the ends of each slot's keys.
         is_float: uint8 [slots].
-        conjunctions: what the entries are of.
-        seen: the columns of publications that were seen, in samples.
+        conjunctions: the conjunctions that the entries come from.
+        samples: the columns of each sample of publications.
     """
     width, filters, extra = len(is_float), conjunctions.filters, conjunctions.extra
     low, high, quantisers = _quantised(entries, predicates, is_float)
     encoding = Encoding.of(quantisers, is_float)
-    cells = [Encoder(columns, encoding).cells()[0] for columns in seen]
-    mass = mass_of(entries, (low, high), quantisers, cells)
-    chance = mass.chance(entries.slots, low, high)
+    cells = [Encoder(columns, encoding).cells()[0] for columns in samples]
+    weights = cell_weights(entries, (low, high), quantisers, cells)
+    chance = weights.chance(entries.slots, low, high)
     whole, late = conjunctions.whole[entries.conjunctions], extra[entries.conjunctions]
     late |= _may_meet(entries, quantisers.exact)
     plan = plan_groups(entries, whole, chance, late)
@@ -90,14 +90,14 @@ def build(
     for group in range(count):
         members = order[starts[group] : starts[group + 1]]
         box_low, box_high = _boxes(entries, members, slots[group], low, high, width)
-        places = _order(box_low, box_high, slots[group], mass)
+        places = _order(box_low, box_high, slots[group], weights)
         _fill(headers[group], box_low, box_high, places, blocks)
         placed[starts[group] : starts[group + 1]] = members[places]
         first, chosen = headers[group, Header.FIRST], entries.conjunctions[members[places]]
         numbers[first : first + len(members)] = filters[chosen]
         sources[first : first + len(members)] = chosen
-    unordered = rests_of(entries, plan, low, high, chance)
-    rest_ends, rests = placed_rests(headers, unordered, placed, starts)
+    unordered = residual_sides_of(entries, plan, low, high, chance)
+    rest_ends, rests = residual_sides_by_position(headers, unordered, placed, starts)
     directory, groups, seconds = directory_of(slots, needed, width)
     return PackedTrees(
         quantisers, headers, directory, groups, seconds, blocks, numbers, sources, rest_ends, rests
@@ -156,14 +156,14 @@ def _dimensions(
     return slots, np.bincount(group[~free], minlength=count)
 
 
-def _order(low: Cells, high: Cells, dims: Ints, mass: Mass) -> npt.NDArray[np.int32]:
+def _order(low: Cells, high: Cells, dims: Ints, weights: CellWeights) -> npt.NDArray[np.int32]:
     """The order of a group's entries that keeps similar boxes together."""
     from wherecast.matching.columnar import kernels
 
     if len(low) <= LANES or not len(dims):
         return np.arange(len(low), dtype=np.int32)
     found: npt.NDArray[np.int32] = kernels.order_of(
-        low, high, mass.sums, mass.starts[dims], mass.tops[dims], _SAMPLE
+        low, high, weights.sums, weights.starts[dims], weights.tops[dims], _SAMPLE
     )
     return found
 

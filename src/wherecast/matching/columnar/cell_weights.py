@@ -19,8 +19,8 @@ _FLOOR = 1e-9  # so that no cell is impossible
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Mass:
-    """The chance of each cell.
+class CellWeights:
+    """The chance that a publication's value falls into each cell.
 
     Attributes:
         sums: float32, for each slot the sums of the chances of its cells below each cell.
@@ -45,16 +45,16 @@ class Mass:
         return np.where(missing, 1.0 - presence, presence * np.maximum(share, _FLOOR))
 
 
-def mass_of(
-    entries: Entries, ends: tuple[Cells, Cells], quantisers: Quantisers, seen: Sequence[Cells]
-) -> Mass:
-    """The mass of all slots.
+def cell_weights(
+    entries: Entries, ends: tuple[Cells, Cells], quantisers: Quantisers, sampled: Sequence[Cells]
+) -> CellWeights:
+    """The weights of the cells of all slots.
 
     Args:
         entries: the boxes.
         ends: two of uint16 [sides], the low and the high cells of their sides.
         quantisers: of the slots.
-        seen: uint16 [rows, slots] each, the cells of publications; nothing where none were seen.
+        sampled: uint16 [rows, slots] each, the cells of samples of publications; may be empty.
     """
     tops = np.minimum(quantisers.counts(), CELL_LAST)
     starts = np.cumsum(tops + 2) - (tops + 2)
@@ -67,11 +67,11 @@ def mass_of(
     weights = _normalised(weights, starts)
     usage = np.bincount(entries.slots, minlength=len(tops)) / max(1, len(entries))
     presence = np.clip(usage, _FLOOR, 1.0)
-    rows = sum(len(cells) for cells in seen)
+    rows = sum(len(cells) for cells in sampled)
     if rows:
         counts = np.zeros(size)
         there = np.zeros(len(tops))
-        for cells in seen:
+        for cells in sampled:
             row, slot = np.nonzero(cells)
             counts += np.bincount(starts[slot] + 1 + cells[row, slot], minlength=size)
             there += np.bincount(slot, minlength=len(tops))
@@ -79,7 +79,7 @@ def mass_of(
         presence = np.clip(there / rows, 1 / (rows + 1), 1.0)
     sums = np.cumsum(weights)
     sums -= np.repeat(sums[starts], tops + 2)
-    return Mass(sums.astype(np.float32), starts, tops, presence)
+    return CellWeights(sums.astype(np.float32), starts, tops, presence)
 
 
 def _normalised(weights: Floats, starts: Ints) -> Floats:

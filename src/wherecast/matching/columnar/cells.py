@@ -1,4 +1,4 @@
-"""Quantisers: the cells of each slot, for entries when a forest is built and for publications."""
+"""Quantisers: how the values of each slot become cells, in entries and in publications."""
 
 from dataclasses import dataclass
 

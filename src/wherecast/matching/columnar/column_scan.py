@@ -1,7 +1,7 @@
 """Matching without trees: every conjunction on whole columns, in plain NumPy.
 
-The obvious twin of the forest. It is its oracle, it serves where numba cannot be imported, and
-for little work it is the faster of the two.
+The obvious twin of the packed trees: their oracle, what serves where numba cannot be imported, and
+for little work the faster of the two.
 """
 
 from collections.abc import Sequence

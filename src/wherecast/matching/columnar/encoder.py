@@ -25,10 +25,10 @@ def addresses(arrays: Sequence[npt.NDArray[Any]]) -> npt.NDArray[np.int64]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Encoding:
-    """How columns become cells, whatever the batch.
+    """How the columns of any batch become cells.
 
     Attributes:
-        held: the arrays of `pointers`, so that they stay.
+        held: the arrays that `pointers` point to, held so that they stay in memory.
         pointers: int64, the addresses that the kernel takes, but for those of a batch.
     """
 

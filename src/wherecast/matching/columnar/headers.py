@@ -1,4 +1,4 @@
-"""The headers of a forest's groups, and the directory by which a publication finds them."""
+"""The headers of groups, and the directory by which a publication finds the groups."""
 
 import numpy as np
 import numpy.typing as npt

@@ -19,12 +19,12 @@ import pyarrow as pa
 from typing_extensions import override
 
 from wherecast.language import Filter, PredicateTable, read_filters
-from wherecast.language.bulk.deferred_reader import AcceptedFilter, Reader
+from wherecast.language.bulk.deferred_reader import AcceptedFilter, DeferredReader
 from wherecast.language.table.table_join import joined
 from wherecast.matching.columnar.plan_description import explain_plan
 from wherecast.matching.columnar.run_arrays import load_run, save_run
 from wherecast.matching.columnar.runs import AT_ONCE, Run, due, matches_of, merged, ordered
-from wherecast.matching.columnar.samples import Seen
+from wherecast.matching.columnar.samples import Samples
 from wherecast.matching.engine import Engine, Savable
 from wherecast.matching.ids import Ids
 from wherecast.matching.matches import Id, Matches
@@ -46,12 +46,12 @@ _COUNTERS = (
 
 
 class ColumnarIndex(Engine, Savable):
-    """Runs of filters, and the single changes since."""
+    """The engine of kind `columnar`: runs of filters, and single changes that wait for a run."""
 
     def __init__(self, schema: Schema, runs: Sequence[Run] = ()) -> None:
         self._schema = schema
-        self._reader = Reader(schema)
-        self._seen = Seen()
+        self._reader = DeferredReader(schema)
+        self._samples = Samples()
         self._lock = Lock()
         self._merge_lock = Lock()  # taken before the other
         self._runs: tuple[Run, ...] = tuple(runs)
@@ -73,10 +73,10 @@ class ColumnarIndex(Engine, Savable):
     @override
     def add(self, id: Id, filter: Filter | str) -> None:
         with self._lock:
-            checked = self._reader.check(filter.text if isinstance(filter, Filter) else filter)
+            accepted = self._reader.accept(filter.text if isinstance(filter, Filter) else filter)
             if id not in self._added and not self._hide(id):
                 self._count += 1
-            self._added[id] = checked
+            self._added[id] = accepted
 
     @override
     def read(self, filters: pa.Array | Sequence[Filter | str]) -> PredicateTable:
@@ -154,7 +154,7 @@ class ColumnarIndex(Engine, Savable):
             return
         runs = [run.without(self._hidden.get(place, ())) for place, run in enumerate(self._runs)]
         if self._added:
-            table = self._reader.read_checked(list(self._added.values()))
+            table = self._reader.read_accepted(list(self._added.values()))
             one = Run.of(Ids.of(list(self._added)), table)
             if runs and len(runs[-1].ids) <= AT_ONCE and not self._merges(len(runs) - 1):
                 one = merged([runs.pop(), one], self._schema)
@@ -179,7 +179,7 @@ class ColumnarIndex(Engine, Savable):
                         return
                     self._span = span
                 try:
-                    one = self._grown(merged(runs[span], self._schema))
+                    one = self._with_trees(merged(runs[span], self._schema))
                 except BaseException:
                     with self._lock:
                         self._merging = self._span = None  # the next match tries again
@@ -187,10 +187,10 @@ class ColumnarIndex(Engine, Savable):
                 with self._lock:
                     self._replace(runs[span], span, one)
 
-    def _grown(self, run: Run) -> Run:
-        """A merged run with its trees, where the runs that it replaces may have had some."""
+    def _with_trees(self, run: Run) -> Run:
+        """A merged run, with its trees built where the runs that it replaces may have had some."""
         if len(run) > AT_ONCE and run.snapshot.has_trees:
-            run.snapshot.grown(self._seen.samples)
+            run.snapshot.packed_trees(self._samples.batches)
         return run
 
     def _replace(self, old: Sequence[Run], span: slice, one: Run) -> None:
@@ -232,20 +232,20 @@ class ColumnarIndex(Engine, Savable):
     def match(self, batch: pa.RecordBatch) -> Matches:
         runs = self.runs()
         merging = self._merging is not None
-        samples = self._seen.note(batch)
+        samples = self._samples.note(batch)
         found = [run.match(batch, samples) for run in runs]
         with self._lock:
             self._rent += len(runs) - 1
             self._counters["matches_while_merging"] += merging
             self._counters["publications_matched"] += batch.num_rows
-            self._counters["blocks_inner_read"] += sum(part.inner for part in found)
-            self._counters["blocks_leaf_read"] += sum(part.leaf for part in found)
-            self._counters["entries_checked"] += sum(part.checked for part in found)
+            self._counters["blocks_inner_read"] += sum(matches.inner for matches in found)
+            self._counters["blocks_leaf_read"] += sum(matches.leaf for matches in found)
+            self._counters["entries_checked"] += sum(matches.checked for matches in found)
         return matches_of(runs, found, batch.num_rows)
 
     @override
     def save(self, path: Path) -> str:
-        return save_run(self.compact(), self._schema, path, self._seen.samples)
+        return save_run(self.compact(), self._schema, path, self._samples.batches)
 
     @classmethod
     def load(cls, path: Path) -> tuple["ColumnarIndex", Schema, type]:
@@ -259,7 +259,7 @@ class ColumnarIndex(Engine, Savable):
         if not all(run.snapshot.has_trees for run in runs):
             return f"filters: {len(self):,}, each tried on whole columns; trees need numba"
         for run in runs:
-            run.snapshot.grown(self._seen.samples)
+            run.snapshot.packed_trees(self._samples.batches)
         lines, done = explain_plan(runs), self._counters["publications_matched"]
         if done:
             costs = ", ".join(f"{value:,.1f} {name}" for name, value in self._costs().items())
@@ -284,7 +284,7 @@ class ColumnarIndex(Engine, Savable):
     def nbytes(self) -> int:
         """What the filters and the trees over them take."""
         snapshots = [run.snapshot for run in self.runs()]
-        return sum(one.table.nbytes + one.forest_bytes for one in snapshots)
+        return sum(one.table.nbytes + one.tree_bytes for one in snapshots)
 
     @override
     def stats(self) -> dict[str, Any]:
@@ -296,7 +296,7 @@ class ColumnarIndex(Engine, Savable):
             "conjunctions": sum(len(table.predicate_offsets) - 1 for table in tables),
             "predicates": sum(len(table.kind) for table in tables),
             "table_bytes": sum(table.nbytes for table in tables),
-            "forest_bytes": sum(run.snapshot.forest_bytes for run in runs),
+            "tree_bytes": sum(run.snapshot.tree_bytes for run in runs),
             "groups": sum(run.snapshot.groups for run in runs),
             "per_publication": self._costs(),
             **{name: self._counters[name] for name in _COUNTERS},

@@ -1,4 +1,4 @@
-"""What the arrays of a forest mean, for the kernels and for those who build them.
+"""What the arrays of packed trees mean, for the kernels and for the code that builds the arrays.
 
 *Cells.* Every value becomes a uint16 cell of its attribute, monotonically: 0 is missing, then come
 the cells below, on and between the boundaries, and 65535 is the open upper end.

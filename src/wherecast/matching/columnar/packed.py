@@ -1,4 +1,4 @@
-"""The forest: trees of packed boxes as flat arrays, which the kernels match."""
+"""Packed trees: boxes of cells, 64 to a block, as flat arrays that the kernels search."""
 
 from dataclasses import dataclass, fields
 
@@ -12,19 +12,20 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PackedTrees:
-    """Groups of entries as flat arrays; see `layout`.
+    """The trees of all groups of entries as flat arrays; `layout` says what they mean.
 
     Attributes:
-        quantisers: of the slots.
+        quantisers: how the values of each slot become cells.
         headers: int64 [groups, 24].
         directory: int32 [slots + 2], into `groups`: for each slot the groups that need it most,
             then those that need none.
-        groups, seconds: int32 [groups], groups, and for each another slot that it needs, or the
-            same.
+        groups, seconds: int32 [groups], the groups in the order of `directory`, and for each
+            group a second slot that it needs, or the first again.
         blocks: uint16, 64-byte aligned.
         numbers, sources: int32 [positions], the filter and the conjunction of each entry.
-        rest_ends: int32, for the positions of groups that have rests, where theirs begin and end.
-        rests: uint16, triples.
+        rest_ends: int32, for each position of a group with residual sides, where its residual
+            sides begin and end in `rests`.
+        rests: uint16, the residual sides as triples of slot, low cell and high cell.
     """
 
     quantisers: Quantisers

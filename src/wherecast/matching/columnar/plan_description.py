@@ -12,10 +12,10 @@ _SHOWN = 20
 
 
 def describe_groups(run: Run) -> list[dict[str, Any]]:
-    """The groups of a run's forest, the largest first."""
-    forest, attributes = run.snapshot.forest, run.snapshot.table.attributes
+    """The groups of a run's packed trees, the largest first."""
+    packed, attributes = run.snapshot.packed_trees(), run.snapshot.table.attributes
     found = []
-    for header in forest.headers:
+    for header in packed.headers:
         dims = int(header[Header.DIMS])
         first, size = int(header[Header.FIRST]), int(header[Header.SIZE])
         slots = header[Header.SLOTS : Header.SLOTS + 4].view(np.uint16)[:dims].tolist()
@@ -24,7 +24,7 @@ def describe_groups(run: Run) -> list[dict[str, Any]]:
         found.append(
             {
                 "attributes": [attributes[slot].name for slot in slots] if attributes else [],
-                "entries": int((forest.numbers[first : first + size] >= 0).sum()),
+                "entries": int((packed.numbers[first : first + size] >= 0).sum()),
                 "levels": int(header[Header.LEVELS]),
                 "blocks": blocks,
                 "bytes": blocks * dims * 4 * LANES + size * 8,

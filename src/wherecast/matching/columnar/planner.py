@@ -28,7 +28,7 @@ _KEY_CHANCE_MAX = 1 / 64  # of a publication to pass a key; above it, the key is
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupPlan:
-    """The groups of a forest.
+    """Which group each entry goes to, and on which dimensions the groups are.
 
     Attributes:
         group: int64 [entries], the group of each entry.

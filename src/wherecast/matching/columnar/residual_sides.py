@@ -1,4 +1,4 @@
-"""Rests: the sides of entries that are no dimensions of their group, laid out by position."""
+"""Residual sides: the sides of entries that are no dimensions of their group."""
 
 import numpy as np
 import numpy.typing as npt
@@ -12,10 +12,10 @@ from wherecast.matching.columnar.planner import GroupPlan
 Ints = npt.NDArray[np.int64]
 
 
-def rests_of(
+def residual_sides_of(
     entries: Entries, plan: GroupPlan, low: Cells, high: Cells, chance: npt.NDArray[np.float64]
 ) -> tuple[Ints, npt.NDArray[np.uint16]]:
-    """Where the rests of each entry begin, and the rests, the least likely first."""
+    """Where the residual sides of each entry begin, and the sides, the least likely first."""
     rows = np.flatnonzero(~plan.is_dim)
     owner = np.searchsorted(entries.offsets, rows, side="right") - 1
     order = np.lexsort((chance[rows], owner))
@@ -25,10 +25,10 @@ def rests_of(
     return starts, np.stack([slots, low[rows], high[rows]], axis=1)
 
 
-def placed_rests(
+def residual_sides_by_position(
     headers: Ints, given: tuple[Ints, npt.NDArray[np.uint16]], placed: Ints, starts: Ints
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint16]]:
-    """The rests in the order of positions; the headers get where those of a group begin."""
+    """The residual sides in the order of positions; headers get where those of a group begin."""
     begins, triples = given
     ends, chosen, count, total = [], [], 0, 0
     for group in np.flatnonzero(headers[:, Header.FLAGS] & GroupFlag.REST).tolist():

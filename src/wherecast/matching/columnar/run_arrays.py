@@ -35,8 +35,8 @@ _TABLE = (
     "high",
     "set_keys",
 )
-_FOREST = tuple(f.name for f in fields(PackedTrees)[1:])
-_PLANNED = ("forest.", "cells.")
+_PACKED = tuple(f.name for f in fields(PackedTrees)[1:])
+_PLANNED = ("forest.", "cells.")  # how the file names the arrays of packed trees
 _CELLS = tuple(f.name for f in fields(Quantisers))
 
 
@@ -56,18 +56,18 @@ class SavedLeaves(Sequence[Any]):
         return self._read(self._texts[place].as_py())
 
 
-def save_run(run: Run, schema: Schema, path: Path, seen: Sequence[pa.RecordBatch] = ()) -> str:
+def save_run(run: Run, schema: Schema, path: Path, samples: Sequence[pa.RecordBatch] = ()) -> str:
     """Writes a run without hidden filters to a file; returns its content id.
 
     Args:
         run: in the order of its ids, so that the same filters give the same content id.
         schema: what its filters were read with.
         path: of the file.
-        seen: samples of publications, for the trees that are built now.
+        samples: of publications, from which the planner learns where the trees are built now.
     """
     if run.snapshot.has_trees:
-        run.snapshot.grown(seen)
-    return write_file(path, *taken_apart(run, schema), _PLANNED)
+        run.snapshot.packed_trees(samples)
+    return write_file(path, *run_to_arrays(run, schema), _PLANNED)
 
 
 def load_run(path: Path) -> tuple[Run, Schema]:
@@ -77,10 +77,10 @@ def load_run(path: Path) -> tuple[Run, Schema]:
         SnapshotError: the file is missing, damaged, or of a newer format.
     """
     figures, arrays, _ = map_file(path)
-    return put_together(figures, arrays)
+    return run_from_arrays(figures, arrays)
 
 
-def taken_apart(run: Run, schema: Schema) -> tuple[dict[str, Any], Arrays]:
+def run_to_arrays(run: Run, schema: Schema) -> tuple[dict[str, Any], Arrays]:
     """The figures and arrays of a run without hidden filters."""
     snapshot, table = run.snapshot, run.snapshot.table
     arrays: Arrays = {f"table.{name}": getattr(table, name) for name in _TABLE}
@@ -97,10 +97,10 @@ def taken_apart(run: Run, schema: Schema) -> tuple[dict[str, Any], Arrays]:
         arrays |= {f"{name}.{f.name}": getattr(predicates, f.name) for f in fields(Predicates)}
     arrays |= {"later.offsets": snapshot.later.offsets, "later.rows": snapshot.later.rows}
     arrays |= {"filters": snapshot.filters}
-    forest = snapshot.forest if snapshot.has_trees else None
-    if forest is not None:
-        arrays |= {f"forest.{name}": getattr(forest, name) for name in _FOREST}
-        arrays |= {f"cells.{name}": getattr(forest.quantisers, name) for name in _CELLS}
+    packed = snapshot.packed_trees() if snapshot.has_trees else None
+    if packed is not None:
+        arrays |= {f"forest.{name}": getattr(packed, name) for name in _PACKED}
+        arrays |= {f"cells.{name}": getattr(packed.quantisers, name) for name in _CELLS}
     if run.ids.is_text:
         put_strings(arrays, "ids", run.ids.array)
     else:
@@ -115,7 +115,7 @@ def taken_apart(run: Run, schema: Schema) -> tuple[dict[str, Any], Arrays]:
     return figures, arrays
 
 
-def put_together(figures: dict[str, Any], arrays: Arrays) -> tuple[Run, Schema]:
+def run_from_arrays(figures: dict[str, Any], arrays: Arrays) -> tuple[Run, Schema]:
     """The run and the schema of figures and arrays; large arrays stay where they are."""
     schema = read_back(figures["schema"], figures["open"], figures["unsupported"])
     table = PredicateTable(

@@ -74,9 +74,11 @@ class Run:
         new = hidden if before.hidden is None else hidden & ~before.hidden
         return self.ids.take(np.flatnonzero(new))
 
-    def match(self, batch: pa.RecordBatch, seen: Sequence[pa.RecordBatch] = ()) -> SnapshotMatches:
+    def match(
+        self, batch: pa.RecordBatch, samples: Sequence[pa.RecordBatch] = ()
+    ) -> SnapshotMatches:
         """The filters that are true on each publication, without the hidden ones."""
-        found = self.snapshot.match(batch, seen)
+        found = self.snapshot.match(batch, samples)
         if self.hidden is None:
             return found
         kept = ~self.hidden[found.numbers]
@@ -101,20 +103,20 @@ def ordered(run: Run, schema: Schema) -> Run:
 
 
 def matches_of(runs: Sequence[Run], found: Sequence[SnapshotMatches], rows: int) -> Matches:
-    """What several runs found as one, run by run within each publication."""
+    """The matches of several runs as one, run by run within each publication."""
     if len(runs) == 1:
         return Matches(found[0].offsets, found[0].numbers, runs[0].ids)
     counts = np.zeros(rows, np.int64)
-    for part in found:
-        counts += np.diff(part.offsets)
+    for matches in found:
+        counts += np.diff(matches.offsets)
     offsets = np.concatenate([[0], np.cumsum(counts)])
     indices = np.empty(int(offsets[-1]), np.int32)
     free, first = offsets[:-1].copy(), 0
-    for part, run in zip(found, runs, strict=True):
-        if len(part.numbers):
-            sizes = np.diff(part.offsets)
-            places = np.repeat(free - part.offsets[:-1], sizes) + np.arange(len(part.numbers))
-            indices[places] = part.numbers + first
+    for matches, run in zip(found, runs, strict=True):
+        if len(matches.numbers):
+            sizes = np.diff(matches.offsets)
+            places = np.repeat(free - matches.offsets[:-1], sizes) + np.arange(len(matches.numbers))
+            indices[places] = matches.numbers + first
             free += sizes
         first += len(run.ids)
     return Matches(offsets, indices, JoinedIds([run.ids for run in runs]))

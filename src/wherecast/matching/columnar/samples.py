@@ -1,4 +1,4 @@
-"""What an index has seen of publications: small samples, from which the planner learns."""
+"""Small samples of the publications that an index has matched, from which the planner learns."""
 
 from threading import Lock
 
@@ -11,26 +11,29 @@ _ROWS = 256  # of one sample
 _SAMPLES = 4  # that are kept, the newest
 
 
-class Seen:
-    """Samples of the publications that were matched.
+class Samples:
+    """Samples of the publications that were matched, the newest ones.
 
-    One is taken of the first batch, and again each time the count of publications has doubled: so
-    they cost nothing in the long run, and follow what changes slowly.
+    A sample is taken of the first batch, and again each time the count of publications has
+    doubled: so samples cost nothing in the long run, and follow slow changes of the traffic.
+
+    Attributes:
+        batches: the samples.
     """
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._count = 0
         self._next = 1
-        self.samples: tuple[pa.RecordBatch, ...] = ()
+        self.batches: tuple[pa.RecordBatch, ...] = ()
 
     def note(self, batch: pa.RecordBatch) -> tuple[pa.RecordBatch, ...]:
-        """Counts a batch, takes a sample of it where it is time to; returns the samples."""
+        """Counts a batch, and takes a sample of it where one is due; returns the samples."""
         with self._lock:
             self._count += batch.num_rows
             if self._count >= self._next:
                 self._next = 2 * self._count
                 step = max(1, batch.num_rows // _ROWS)
                 places = array_of(np.arange(0, batch.num_rows, step)[:_ROWS])
-                self.samples = (*self.samples, batch.take(places))[-_SAMPLES:]
-            return self.samples
+                self.batches = (*self.batches, batch.take(places))[-_SAMPLES:]
+            return self.batches

@@ -1,6 +1,6 @@
 """A snapshot: a column of filters, immutable, matched against batches of publications.
 
-Little work is done on whole columns, as `plain` does. For more, the forest is built on first use,
+Little work is done on whole columns (`column_scan`). For more, packed trees are built on first use,
 where numba can be imported.
 """
 
@@ -27,7 +27,7 @@ from wherecast.matching.columnar.planner import whole_sets
 from wherecast.matching.columnar.predicates import Predicates
 from wherecast.matching.columnar.residual_checks import LaterRows, decide, later_rows
 from wherecast.matching.columnar.slots import SlotColumn, absent, columns_of
-from wherecast.matching.columnar.tree_matching import Ground, match_trees
+from wherecast.matching.columnar.tree_matching import TreeInputs, match_trees
 
 Ints = npt.NDArray[np.int64]
 _PLAIN_MAX = 1_000_000  # publications times predicates that whole columns do sooner than trees
@@ -46,13 +46,13 @@ def _can_be_found() -> bool:  # the search takes longer than a match
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SnapshotMatches:
-    """The matches of a batch as filter numbers, with what they cost.
+    """The matches of a batch as filter numbers, and the cost of finding them.
 
     Attributes:
         offsets: int64 [publications + 1].
-        numbers: int32, within a publication in no order.
-        inner, leaf: blocks read.
-        checked: entries decided on exact keys or later.
+        numbers: int32, the filters, within a publication in no order.
+        inner, leaf: numbers of inner and leaf blocks read.
+        checked: number of entries decided on exact keys or on residual predicates.
     """
 
     offsets: Ints
@@ -64,13 +64,13 @@ class SnapshotMatches:
 
 @dataclass(eq=False)
 class Snapshot:
-    """Filters as a predicate table, and as a forest where that pays.
+    """Filters as a predicate table, and as packed trees where these pay.
 
     Attributes:
         table: the filters.
-        plain: their predicates in key space.
-        boxed: the same with the boxes around circles.
-        later: what remains to be decided after that.
+        plain: the predicates in key space.
+        boxed: the same predicates, and a box around each circle.
+        later: the predicates that neither boxes nor keys can decide.
         filters: int64 [conjunctions], the filter of each.
     """
 
@@ -79,8 +79,8 @@ class Snapshot:
     boxed: Predicates
     later: LaterRows
     filters: Ints
-    _forest: PackedTrees | None = None
-    _ground: Ground | None = None
+    _packed: PackedTrees | None = None
+    _inputs: TreeInputs | None = None
     _work: int = 0
     _lock: Lock = field(default_factory=Lock)  # so that trees are built once
 
@@ -97,19 +97,18 @@ class Snapshot:
         types = [attribute.type == "float" for attribute in self.table.attributes]
         return np.array(types or [False], np.uint8)
 
-    @property
-    def forest(self) -> PackedTrees:
-        """The trees, built on first use."""
-        return self.grown(())
+    def packed_trees(self, samples: Sequence[pa.RecordBatch] = ()) -> PackedTrees:
+        """The trees, built on first use.
 
-    def grown(self, seen: Sequence[pa.RecordBatch]) -> PackedTrees:
-        """The trees, built on first use, with what was seen of publications."""
+        Args:
+            samples: of publications, from which the planner learns where the trees are built now.
+        """
         with self._lock:
-            if self._forest is None:
-                self._forest = self._build(seen)
-            return self._forest
+            if self._packed is None:
+                self._packed = self._build(samples)
+            return self._packed
 
-    def _build(self, seen: Sequence[pa.RecordBatch]) -> PackedTrees:
+    def _build(self, samples: Sequence[pa.RecordBatch]) -> PackedTrees:
         boxed = self.boxed
         if not len(boxed.least):
             boxed = replace(boxed, least=np.zeros(1, np.int64), most=np.zeros(1, np.int64))
@@ -117,7 +116,7 @@ class Snapshot:
         counts = np.diff(self.table.conjunction_offsets)
         extra = (counts[self.filters] > 1) | (np.diff(self.later.offsets) > 0)
         entries = entries_of(boxed, whole)
-        columns = [self._columns(batch) for batch in seen]
+        columns = [self._columns(batch) for batch in samples]
         conjunctions = Conjunctions(self.filters, extra, whole)
         return build(entries, boxed, self.is_float, conjunctions, columns)
 
@@ -128,40 +127,42 @@ class Snapshot:
 
     @property
     def has_trees(self) -> bool:
-        """Whether there is a forest, or one could be built."""
+        """Whether trees are built or can be: with numba, and not too many attributes."""
         few = len(self.table.attributes) <= SLOTS_MAX
-        return self._forest is not None or (few and compiles())
+        return self._packed is not None or (few and compiles())
 
     @property
-    def forest_bytes(self) -> int:
-        """The bytes of the trees, 0 where they were not needed yet."""
-        return 0 if self._forest is None else self._forest.nbytes
+    def tree_bytes(self) -> int:
+        """The bytes of the trees, 0 before they are built."""
+        return 0 if self._packed is None else self._packed.nbytes
 
     @property
     def groups(self) -> int:
-        """The number of trees, 0 where they were not needed yet."""
-        return 0 if self._forest is None else len(self._forest.headers)
+        """The number of trees, 0 before they are built."""
+        return 0 if self._packed is None else len(self._packed.headers)
 
-    def match(self, batch: pa.RecordBatch, seen: Sequence[pa.RecordBatch] = ()) -> SnapshotMatches:
+    def match(
+        self, batch: pa.RecordBatch, samples: Sequence[pa.RecordBatch] = ()
+    ) -> SnapshotMatches:
         """The filters that each publication of a batch satisfies.
 
         Args:
-            batch: the publications.
-            seen: samples of publications, for the trees that are built now.
+            batch: valid publications.
+            samples: of publications, from which the planner learns where the trees are built now.
         """
         columns, rows = self._columns(batch), batch.num_rows
         if not self._takes_trees(rows * len(self.plain.kinds)):
             return self._match_plain(columns, np.arange(rows), rows)
         odd = np.flatnonzero(self._odd(columns, rows))
         if len(odd):
-            return self._match_mixed(columns, odd, rows, seen)
-        return self._match_forest(columns, rows, seen)
+            return self._match_mixed(columns, odd, rows, samples)
+        return self._match_trees(columns, rows, samples)
 
     def _takes_trees(self, work: int) -> bool:
-        """Whether trees are used: where they are there, or pay after so much work without them."""
+        """Whether to use trees: they are built already, or pay after so much work without them."""
         if not compiles():
             return False
-        if self._forest is not None and work > _PLAIN_MAX // _AT_HAND:
+        if self._packed is not None and work > _PLAIN_MAX // _AT_HAND:
             return True
         self._work += work
         return self._work > _PLAIN_MAX and self.has_trees
@@ -193,12 +194,12 @@ class Snapshot:
         )
 
     def _match_mixed(
-        self, columns: list[SlotColumn], odd: Ints, rows: int, seen: Sequence[pa.RecordBatch]
+        self, columns: list[SlotColumn], odd: Ints, rows: int, samples: Sequence[pa.RecordBatch]
     ) -> SnapshotMatches:
         """Matches odd publications on whole columns, and the others with trees."""
         others = np.setdiff1d(np.arange(rows), odd, assume_unique=True)
         some = self._match_plain(columns, odd, rows)
-        most = self._match_forest([column.take(others) for column in columns], len(others), seen)
+        most = self._match_trees([column.take(others) for column in columns], len(others), samples)
         counts = np.diff(some.offsets)
         counts[others] = np.diff(most.offsets)
         offsets = np.concatenate([[0], np.cumsum(counts)])
@@ -207,17 +208,17 @@ class Snapshot:
         numbers[is_odd], numbers[~is_odd] = some.numbers, most.numbers
         return SnapshotMatches(offsets, numbers, most.inner, most.leaf, most.checked + some.checked)
 
-    def _match_forest(
-        self, columns: list[SlotColumn], rows: int, seen: Sequence[pa.RecordBatch]
+    def _match_trees(
+        self, columns: list[SlotColumn], rows: int, samples: Sequence[pa.RecordBatch]
     ) -> SnapshotMatches:
-        forest = self.grown(seen)
-        if self._ground is None:
-            self._ground = Ground.of(forest, self.boxed, self.is_float)
-        trees = match_trees(self._ground, columns, rows)
+        packed = self.packed_trees(samples)
+        if self._inputs is None:
+            self._inputs = TreeInputs.of(packed, self.boxed, self.is_float)
+        trees = match_trees(self._inputs, columns, rows)
         ends, numbers, checked = trees.ends, trees.numbers, trees.checked
         if len(trees.extra):
             publications = trees.extra[:, 0].astype(np.int64)
-            conjunctions = forest.sources[trees.extra[:, 1]].astype(np.int64)
+            conjunctions = packed.sources[trees.extra[:, 1]].astype(np.int64)
             ends, numbers = self._joined(columns, ends, numbers, publications, conjunctions)
             checked += len(trees.extra)
         return SnapshotMatches(ends, numbers, trees.inner, trees.leaf, checked)
@@ -230,7 +231,7 @@ class Snapshot:
         publications: Ints,
         conjunctions: Ints,
     ) -> tuple[Ints, npt.NDArray[np.int32]]:
-        """The matches with those candidates that hold, each filter once per publication."""
+        """The matches and the candidates that hold, each filter once per publication."""
         holds = decide(self.table, self.later, columns, publications, conjunctions)
         found = self.filters[conjunctions[holds]]
         pairs = np.unique(publications[holds] * max(1, len(self.table)) + found)

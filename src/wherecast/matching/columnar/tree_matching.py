@@ -26,14 +26,14 @@ _ROOM = 1 << 14
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TreeMatches:
-    """What the trees found.
+    """The matches that the trees found.
 
     Attributes:
         ends: int64 [rows + 1].
         numbers: int32, the filters that match.
-        extra: int32 [pairs, 2], publications and positions that must be decided later.
-        inner, leaf: blocks read.
-        checked: entries compared beyond their boxes.
+        extra: int32 [pairs, 2], publications and positions whose entries are still to be decided.
+        inner, leaf: numbers of inner and leaf blocks read.
+        checked: number of entries compared beyond their boxes.
     """
 
     ends: Ints
@@ -45,18 +45,18 @@ class TreeMatches:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ground:
-    """A forest with what every batch needs of it, found once.
+class TreeInputs:
+    """The inputs of the kernels that are the same for every batch.
 
     Attributes:
-        forest: the trees.
+        packed: the trees.
         encoding: how columns become cells.
-        held: the arrays of `pointers`, so that they stay.
+        held: the arrays that `pointers` point to, held so that they stay in memory.
         pointers: int64, the addresses that the kernels take, but for those of a batch.
-        most: entries of the largest group, and room beside them.
+        most: the size of the largest group, with a margin.
     """
 
-    forest: PackedTrees
+    packed: PackedTrees
     encoding: Encoding
     held: tuple[npt.NDArray[Any], ...]
     pointers: Ints
@@ -64,27 +64,27 @@ class Ground:
 
     @staticmethod
     def of(
-        forest: PackedTrees, predicates: Predicates, is_float: npt.NDArray[np.uint8]
-    ) -> "Ground":
-        """The ground of a forest over predicates."""
+        packed: PackedTrees, predicates: Predicates, is_float: npt.NDArray[np.uint8]
+    ) -> "TreeInputs":
+        """The inputs for packed trees over predicates."""
         of_batch = np.zeros(0, np.int64)
         held = (
-            of_batch, is_float, forest.headers, forest.blocks, forest.numbers, forest.sources,
+            of_batch, is_float, packed.headers, packed.blocks, packed.numbers, packed.sources,
             predicates.offsets, predicates.slots, predicates.kinds, predicates.lows,
-            predicates.highs, predicates.keys, forest.quantisers.exact, forest.rest_ends,
-            forest.rests, forest.directory, forest.groups, forest.seconds, of_batch,
+            predicates.highs, predicates.keys, packed.quantisers.exact, packed.rest_ends,
+            packed.rests, packed.directory, packed.groups, packed.seconds, of_batch,
         )  # fmt: skip
         assert len(held) == len(Pointers)
-        most = int(forest.headers[:, Header.SIZE].max(initial=0)) + 128
-        encoding = Encoding.of(forest.quantisers, is_float)
-        return Ground(forest, encoding, held, addresses(held), most)
+        most = int(packed.headers[:, Header.SIZE].max(initial=0)) + 128
+        encoding = Encoding.of(packed.quantisers, is_float)
+        return TreeInputs(packed, encoding, held, addresses(held), most)
 
 
-def match_trees(ground: Ground, columns: Sequence[SlotColumn], rows: int) -> TreeMatches:
+def match_trees(inputs: TreeInputs, columns: Sequence[SlotColumn], rows: int) -> TreeMatches:
     """The entries that each publication satisfies."""
-    work = _Work(ground, columns, rows)
+    work = _Work(inputs, columns, rows)
     chunk = max(64, min(_CHUNK_ROWS, _CHUNK_CELLS // len(columns)))
-    by_group = len(ground.forest.headers) > _MANY_GROUPS and rows >= _FIRST_ROWS
+    by_group = len(inputs.packed.headers) > _MANY_GROUPS and rows >= _FIRST_ROWS
     begin = 0
     while begin < rows:
         count = min(chunk if begin else min(chunk, _FIRST_ROWS), rows - begin)
@@ -99,17 +99,17 @@ def match_trees(ground: Ground, columns: Sequence[SlotColumn], rows: int) -> Tre
 class _Work:
     """One batch on its way through the kernels, with the arrays that they fill."""
 
-    def __init__(self, ground: Ground, columns: Sequence[SlotColumn], rows: int) -> None:
-        self._forest, self._rows = ground.forest, rows
-        self._encoder = Encoder(columns, ground.encoding)
-        self._most = ground.most
+    def __init__(self, inputs: TreeInputs, columns: Sequence[SlotColumn], rows: int) -> None:
+        self._packed, self._rows = inputs.packed, rows
+        self._encoder = Encoder(columns, inputs.encoding)
+        self._most = inputs.most
         self._half = self._most // 64 + 64
         self._out = _spare.take(_ROOM + 2 * self._most)
         self._extra = np.empty((_ROOM + 2 * self._most, 2), np.int32)
         self._stream, self._parts = np.empty(0, np.int32), np.empty((0, 2), np.int32)
         self._ends, self._counts = np.zeros(rows + 1, np.int64), np.zeros(6, np.int64)
         self._scratch = np.empty(2 * self._half, np.int32)
-        self._pointers = ground.pointers.copy()
+        self._pointers = inputs.pointers.copy()
         self._pointers[Pointers.COLUMNS] = address(self._encoder.values)
         self._pointers[Pointers.SCRATCH] = address(self._scratch)
 
@@ -139,7 +139,7 @@ class _Work:
         """Matches a chunk group by group."""
         from wherecast.matching.columnar import kernels
 
-        groups, state = len(self._forest.headers), np.zeros(2, np.int64)
+        groups, state = len(self._packed.headers), np.zeros(2, np.int64)
         cells, there = self._encoder.cells(begin, count)
         if not len(self._stream):
             self._stream = np.empty(_ROOM + 2 * self._most, np.int32)

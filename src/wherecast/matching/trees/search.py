@@ -18,13 +18,13 @@ _EXTRA_MAX = 1 << 22  # candidates with leaves that wait for a decision, where o
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EntryMatches:
-    """The matches of a batch as entries, with what they cost.
+    """The matches of a batch as entries of the filter store, and the cost of finding them.
 
     Attributes:
         offsets: int64 [publications + 1].
         entries: int32, within a publication in no order.
-        checked: filters that were tried.
-        visited: nodes.
+        checked: number of filters tried.
+        visited: number of nodes visited.
     """
 
     offsets: Ints
@@ -147,9 +147,9 @@ class Search:
 
 
 def side_by_side(found: Sequence[EntryMatches], rows: int) -> tuple[Ints, Numbers]:
-    """The offsets and entries of what several parts found; no filter is in two of them."""
-    counts = np.concatenate([np.diff(part.offsets) for part in found])
+    """The offsets and entries of several matches of one batch; no filter is in two of them."""
+    counts = np.concatenate([np.diff(matches.offsets) for matches in found])
     publications = np.repeat(np.tile(np.arange(rows), len(found)), counts)
-    entries = np.concatenate([part.entries for part in found])
+    entries = np.concatenate([matches.entries for matches in found])
     offsets = np.concatenate([[0], np.cumsum(np.bincount(publications, minlength=rows))])
     return offsets, entries[np.argsort(publications, kind="stable")]

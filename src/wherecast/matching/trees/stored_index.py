@@ -18,7 +18,7 @@ import pyarrow as pa
 from typing_extensions import override
 
 from wherecast.language import Filter, PredicateTable, read_filters
-from wherecast.language.bulk.deferred_reader import AcceptedFilter, Reader
+from wherecast.language.bulk.deferred_reader import AcceptedFilter, DeferredReader
 from wherecast.language.bulk.plain_reader import PlainFilter, PlainReader
 from wherecast.language.table.table_join import joined
 from wherecast.matching.columnar.run_arrays import put_strings
@@ -38,15 +38,15 @@ _DEAD_MIN = 1_024  # dropped entries below which nothing is compacted
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class StoredTexts:
-    """Filters that were read, with their texts."""
+class TableWithTexts:
+    """The predicate table of filters, and their texts."""
 
     table: PredicateTable
     texts: list[str]
 
     @property
     def rejected(self) -> tuple[tuple[int, FilterError], ...]:
-        """The rows that are no filters."""
+        """The row and the error of each text that is no filter."""
         return self.table.rejected
 
 
@@ -63,7 +63,7 @@ class StoredIndex(Engine, Drawable, Savable, ABC):
     def __init__(self, schema: Schema, store: FilterStore) -> None:
         self.schema = schema
         self._store = store
-        self._reader = Reader(schema)
+        self._reader = DeferredReader(schema)
         self._plain = PlainReader(schema)
         self._ids: list[Id] = []  # by entry; those of results are never changed
         self._id_type: type = str  # of the ids that are there
@@ -125,21 +125,21 @@ class StoredIndex(Engine, Drawable, Savable, ABC):
     def add(self, id: Id, filter: Filter | str) -> None:
         text = filter.text if isinstance(filter, Filter) else filter
         with self._lock:
-            waiting = self._plain.read(text) or self._reader.check(text)
+            waiting = self._plain.read(text) or self._reader.accept(text)
             if not isinstance(id, self._id_type):
                 self._expect(str if isinstance(id, str) else int)
             self._drop([id])
             self._waiting[id] = waiting
 
     @override
-    def read(self, filters: pa.Array | Sequence[Filter | str]) -> StoredTexts:
+    def read(self, filters: pa.Array | Sequence[Filter | str]) -> TableWithTexts:
         if isinstance(filters, pa.Array | pa.ChunkedArray):
-            return StoredTexts(read_filters(filters, self.schema), filters.to_pylist())
+            return TableWithTexts(read_filters(filters, self.schema), filters.to_pylist())
         texts = [f.text if isinstance(f, Filter) else f for f in filters]
-        return StoredTexts(read_filters(texts, self.schema), texts)
+        return TableWithTexts(read_filters(texts, self.schema), texts)
 
     @override
-    def add_all(self, ids: Ids, read: StoredTexts, kept: Bools | None) -> None:
+    def add_all(self, ids: Ids, read: TableWithTexts, kept: Bools | None) -> None:
         names, texts, table = list(ids), read.texts, read.table
         if kept is not None:
             places = np.flatnonzero(kept).tolist()
@@ -191,7 +191,7 @@ class StoredIndex(Engine, Drawable, Savable, ABC):
                 self._enter(list(plain), [one.text for one in plain.values()], entries)
             others = {id: one for id, one in waiting.items() if isinstance(one, AcceptedFilter)}
             if others:
-                table = self._reader.read_checked(list(others.values()))
+                table = self._reader.read_accepted(list(others.values()))
                 self._take(list(others), [one.text for one in others.values()], table)
         dead = self._store.count - len(self._numbers)
         if dead > max(_DEAD_MIN, len(self._numbers)):

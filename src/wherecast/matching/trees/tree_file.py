@@ -14,7 +14,7 @@ import pyarrow as pa
 from wherecast.arrays.vectors import array_of, values_of
 from wherecast.matching.columnar.run_arrays import get_strings, put_strings
 from wherecast.matching.ids import Ids
-from wherecast.matching.index_file import damaged, map_file, write_file
+from wherecast.matching.index_file import damaged_parts, map_file, write_file
 from wherecast.model import Schema, SnapshotError
 from wherecast.model.schema_files import read_back
 
@@ -67,7 +67,7 @@ def load_filters(path: Path) -> tuple[dict[str, Any], Arrays, Schema, Ids, pa.Ar
     Raises:
         SnapshotError: it is missing, damaged, or of a newer format.
     """
-    wrong = damaged(path)
+    wrong = damaged_parts(path)
     if wrong:
         raise SnapshotError(f"{path}: is damaged in {', '.join(wrong)}")
     figures, arrays, _ = map_file(path)

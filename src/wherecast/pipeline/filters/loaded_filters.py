@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from wherecast.matching import IndexPart, Parts
+from wherecast.matching import IndexPart, IndexParts
 from wherecast.model import Attribute, Schema, Subscription
 from wherecast.pipeline.filters.filter_table import (
     FilterPart,
@@ -37,7 +37,7 @@ class LoadedFilters:
     schema: Schema
     enforced: bool
     named: tuple[Attribute, ...]
-    parts: Parts
+    parts: IndexParts
     ids: pa.Array
     kept: pa.RecordBatch
     pace: Pace = field(default_factory=Pace)
@@ -94,7 +94,7 @@ def loaded(
     columns = [part.ids for part in parts if len(part)]
     ids = pa.concat_arrays(columns) if columns else pa.array([], id_type)
     reading = reading_schema(schema, enforced, named)
-    return LoadedFilters(reading, enforced, named, Parts(parts), ids.cast(id_type), kept)
+    return LoadedFilters(reading, enforced, named, IndexParts(parts), ids.cast(id_type), kept)
 
 
 def named_by(attributes: Iterable[Sequence[Attribute]]) -> tuple[Attribute, ...]:

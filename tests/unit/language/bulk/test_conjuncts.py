@@ -7,12 +7,12 @@ import pytest
 from wherecast.language.bulk.conjuncts import Pieces, split
 from wherecast.language.bulk.literals import cut, example_of
 from wherecast.language.bulk.tokens import TokenKeys
-from wherecast.language.table.distinct_numbers import DistinctNumbers
+from wherecast.language.table.numbering import Numbering
 
 
 def fragments_of(*texts: str, fragments_max: int = 100) -> list[tuple[int, int, str | None]]:
     """Row, start of the constants and example of each fragment."""
-    parts = cut(pa.array(texts, pa.large_string()), DistinctNumbers().number, 1000)
+    parts = cut(pa.array(texts, pa.large_string()), Numbering().number, 1000)
     pieces = Pieces(TokenKeys.of(parts.keys))
     found = split(np.arange(len(texts)), parts, pieces, fragments_max)
     keys = TokenKeys(found.tokens, found.offsets, pieces.parts.things)

@@ -3,11 +3,11 @@ import pytest
 
 from wherecast.language.bulk import literals
 from wherecast.language.bulk.literals import Cut, cut, example_of, positions, shape_key
-from wherecast.language.table.distinct_numbers import DistinctNumbers
+from wherecast.language.table.numbering import Numbering
 
 
 def cut_of(*texts: str | None) -> tuple[Cut, list[str]]:
-    strings = DistinctNumbers()
+    strings = Numbering()
     found = cut(pa.array(texts, pa.large_string()), strings.number, 1000)
     return found, strings.things
 

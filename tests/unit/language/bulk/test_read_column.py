@@ -5,7 +5,7 @@ import pytest
 
 from wherecast.language import Filter, read_filters
 from wherecast.language.bulk import filter_shapes
-from wherecast.language.bulk.deferred_reader import Reader
+from wherecast.language.bulk.deferred_reader import DeferredReader
 from wherecast.model import FilterError, Limits, Schema
 
 SCHEMA = Schema.from_dict({"i": "int", "x": "float", "s": "string", "t": "timestamp"})
@@ -150,11 +150,11 @@ def test_what_spark_would_drop_is_refused_in_every_way_of_reading(good: str, bad
     table = read_filters([*texts, bad], schema)
     assert [row for row, _ in table.rejected] == [19]
     assert all(len(table.conjunctions(row)) == 1 for row in range(19))
-    reader = Reader(schema)
-    checked = [reader.check(text) for text in texts]
+    reader = DeferredReader(schema)
+    accepted = [reader.accept(text) for text in texts]
     with pytest.raises(FilterError):
-        reader.check(bad)
-    assert reader.read_checked(checked).checksum() == read_filters(texts, schema).checksum()
+        reader.accept(bad)
+    assert reader.read_accepted(accepted).checksum() == read_filters(texts, schema).checksum()
 
 
 def test_decimals_are_read_as_columns_and_one_by_one_alike() -> None:

@@ -59,7 +59,7 @@ def test_blocks_checks_and_bytes(name: str) -> None:
     assert stats["blocks_inner_read"] / PUBLICATIONS <= bounds.inner
     assert stats["blocks_leaf_read"] / PUBLICATIONS <= bounds.leaf
     assert stats["entries_checked"] / PUBLICATIONS <= bounds.checked
-    assert stats["forest_bytes"] / bounds.filters <= bounds.bytes
+    assert stats["tree_bytes"] / bounds.filters <= bounds.bytes
 
 
 @cache
@@ -121,7 +121,7 @@ def test_a_publication_alone_meets_few_of_many_filters(
     index = columnar(Schema.from_dict({"a": "int"}), [f"a = {value}" for value in range(50_000)])
     if warm:
         index.match(pa.record_batch({"a": np.arange(100)}))
-        assert index.stats()["forest_bytes"] > 0
+        assert index.stats()["tree_bytes"] > 0
     for value in range(30):
         index.match([{"a": value}])
     before = index.stats()["entries_checked"]

@@ -8,7 +8,7 @@ import pytest
 
 from wherecast import ConfigError, FilterError, Schema, Subscription
 from wherecast.columns import decode_rows
-from wherecast.matching import Parts
+from wherecast.matching import IndexParts
 from wherecast.pipeline.filters import filter_table
 from wherecast.pipeline.filters.loaded_filters import (
     compile_filters,
@@ -72,7 +72,7 @@ def test_filters_that_were_read_apart_are_the_same_together() -> None:
     assert one.kept.to_pydict() == {"mail": ["a", "b", "d", "e"]}
     assert [bad.id for bad in rejected] == [3]
     batch = read([{"n": 1, "city": "Zagreb"}, {"n": 2, "city": "x"}])
-    assert Parts([one.part]).match(batch).to_pylist() == [[1, 4, 5], [2, 4]]
+    assert IndexParts([one.part]).match(batch).to_pylist() == [[1, 4, 5], [2, 4]]
 
 
 def test_ids_beyond_64_bits_are_refused() -> None:

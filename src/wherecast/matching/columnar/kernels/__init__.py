@@ -1,7 +1,7 @@
 """The compiled kernels; importing this package imports numba.
 
-`columnar.plain` is the obvious twin of all of them together: it gives the same matches from whole
-columns, and is what they are compared with. `columnar.layout` says what the arrays mean.
+`columnar.column_scan` is the obvious twin of all of them together: it gives the same matches from
+whole columns, and the kernels are compared with it. `columnar.layout` says what the arrays mean.
 """
 
 from wherecast.matching.columnar.kernels.cell_kernels import encode

@@ -69,7 +69,7 @@ def order_of(low, high, mass, starts, tops, sample_max):
     on a sample, where a cost is entries times the chance that a publication falls into their box.
 
     Shapes: low, high uint16 [entries, dims]; mass float32, starts, tops int64 [dims], as in
-    `Mass`; result int32 [entries].
+    `CellWeights`; result int32 [entries].
     """
     entries = low.shape[0]
     order = np.arange(entries).astype(np.int32)

@@ -1,4 +1,4 @@
-"""Numbers for distinct things, given in the order of appearance, and their final order."""
+"""Numbers for distinct keys, in the order of their appearance, and their final order."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,14 +11,14 @@ Ints = npt.NDArray[np.int64]
 
 
 @dataclass(slots=True)
-class DistinctNumbers:
-    """Distinct things and the numbers that they got."""
+class Numbering:
+    """Distinct keys, each with a number and the thing that it stands for."""
 
     numbers: dict[Any, int] = field(default_factory=dict)
     things: list[Any] = field(default_factory=list)
 
     def number(self, key: Any, thing: Any = None) -> int:
-        """The number of a thing, found by its key; without a thing the key is the thing."""
+        """The number of a key, a new one at its first appearance; without a thing the key is it."""
         number = self.numbers.setdefault(key, len(self.things))
         if number == len(self.things):
             self.things.append(key if thing is None else thing)
@@ -27,7 +27,7 @@ class DistinctNumbers:
     def ranked(
         self, used: Ints, place: Callable[[Any], Any] | None = None
     ) -> tuple[list[Any], Ints]:
-        """The used things in the order of their keys, and the rank of each number in it."""
+        """The things of used numbers in the order of their keys, and the rank of each number."""
         keys = list(self.numbers)
         places = {
             number: place(keys[number]) if place else keys[number] for number in used.tolist()

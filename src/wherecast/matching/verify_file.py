@@ -1,24 +1,25 @@
 """Verifies the file of an index in full: every byte, then that the parts fit together."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from wherecast.matching.columnar.run_arrays import put_together
-from wherecast.matching.index_file import FilePart, map_file, map_header, verified
+from wherecast.matching.columnar.run_arrays import run_from_arrays
+from wherecast.matching.index_file import FilePart, checked_parts, map_file, map_header
+from wherecast.matching.kinds import load_engine
 from wherecast.model import SnapshotError
 
 
 @dataclass(frozen=True, slots=True)
 class FileFigures:
-    """What the header of a file says.
+    """The header of a file of an index.
 
     Attributes:
         format: the format of the file.
-        content_id: the digest of everything in it.
-        filters: how many filters it holds.
-        arrays: how many arrays it is made of.
-        bytes: its size.
+        content_id: the digest of the filters, their ids and the schema.
+        filters: the number of filters.
+        arrays: the number of arrays.
+        bytes: the size of the file.
     """
 
     format: int
@@ -29,10 +30,10 @@ class FileFigures:
 
 
 def file_figures(path: Path) -> FileFigures:
-    """What the header of a file says; reads no array.
+    """The figures in the header of a file; reads no array.
 
     Raises:
-        SnapshotError: it is missing, of a newer format, or its header is damaged.
+        SnapshotError: the file is missing, of a newer format, or its header is damaged.
     """
     mapped = map_header(path)
     arrays = mapped.figures["arrays"]
@@ -42,32 +43,28 @@ def file_figures(path: Path) -> FileFigures:
     return FileFigures(mapped.format, mapped.content_id, filters, len(arrays), len(mapped.raw))
 
 
-def check_file(path: Path, load_index: Callable[[Path], object]) -> Iterator[FilePart]:
-    """Every part of a file, compared with what was written, then whether they fit together.
-
-    Args:
-        path: of the file.
-        load_index: what reads an index of any kind.
+def check_file(path: Path) -> Iterator[FilePart]:
+    """Every part of a file, compared with what was written, then whether the parts fit together.
 
     Raises:
-        SnapshotError: the file cannot be mapped, or what was written is no index.
+        SnapshotError: the file cannot be mapped, or its parts are not those of an index.
     """
     intact = True
-    for part in verified(path):
+    for part in checked_parts(path):
         intact &= part.intact
         yield part
     if intact:
-        _fit(path, load_index)
+        _check_fit(path)
 
 
-def _fit(path: Path, load_index: Callable[[Path], object]) -> None:
-    """Raises where the parts, each as it was written, are not those of an index."""
+def _check_fit(path: Path) -> None:
+    """Raises `SnapshotError` where the parts, each as it was written, are not those of an index."""
     figures, arrays, _ = map_file(path)
     try:
         if "kind" in figures:  # of trees, which are read as a whole
-            load_index(path)
+            load_engine(path)
             return
-        run, _ = put_together(figures, arrays)
+        run, _ = run_from_arrays(figures, arrays)
         run.ids.array.validate(full=True)
     except (KeyError, IndexError, TypeError, ValueError) as error:
         raise SnapshotError(f"{path}: its arrays are not those of an index: {error}") from None
