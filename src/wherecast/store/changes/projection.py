@@ -9,10 +9,11 @@ from datetime import UTC, datetime, timedelta
 from itertools import repeat
 
 import pyarrow as pa
+from typing_extensions import override
 
 from wherecast.model import Schema, StoreError, Subscription
 from wherecast.store.changes.change_batches import Row, runs_of
-from wherecast.store.contracts import Log
+from wherecast.store.contracts import Log, Registry
 from wherecast.store.records import ChangeEntry
 
 _Held = tuple[str, str, int]  # stream, filter, when it was accepted
@@ -48,7 +49,7 @@ def accepted_at(subscription: Subscription) -> int:
     return (subscription.starts_at - _EPOCH) // timedelta(microseconds=1)
 
 
-class Projection:
+class Projection(Registry):
     """Streams, subscribers and subscriptions after some changes; empty before the first.
 
     A damaged change makes nothing. It may have defined a stream: so after it, a subscription to a
@@ -108,42 +109,42 @@ class Projection:
             for id, (stream, text, at) in held.items():
                 yield ("subscribe", stream, subscriber, id, text), at
 
+    @override
     def streams(self) -> Mapping[str, Schema]:
-        """The streams and their schemas."""
         return dict(self._streams)
 
+    @override
     def has_subscriber(self, name: str) -> bool:
-        """Whether a subscriber is registered."""
         return name in self._held
 
+    @override
     def subscribers(self, after: str = "", limit: int = 1000) -> list[str]:
-        """The next registered subscribers in the order of their names."""
         return self._page(None, self._held, after, limit)
 
+    @override
     def subscription(self, subscriber: str, id: str) -> Subscription | None:
-        """A subscription, if it is there."""
         held = self._held.get(subscriber, {}).get(id)
         return None if held is None else subscription_of(subscriber, id, held)
 
+    @override
     def subscriptions(
         self, subscriber: str, after: str = "", limit: int = 1000
     ) -> list[Subscription]:
-        """The next subscriptions of a subscriber in the order of their ids."""
         held = self._held.get(subscriber, {})
         page = self._page(subscriber, held, after, limit)
         return [subscription_of(subscriber, id, held[id]) for id in page]
 
+    @override
     def among(self, subscriber: str, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
-        """The stream and the filter of those of some subscriptions that are there, by id."""
         held = self._held.get(subscriber, {})
         return {id: held[id][:2] for id in ids if id in held}
 
+    @override
     def count(self, subscriber: str) -> int:
-        """How many subscriptions a subscriber has."""
         return len(self._held.get(subscriber, {}))
 
+    @override
     def counts(self) -> dict[str, int]:
-        """How many `streams`, `subscribers` and `subscriptions` there are."""
         subscriptions = sum(map(len, self._held.values()))
         return {
             "streams": len(self._streams),

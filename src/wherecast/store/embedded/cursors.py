@@ -12,7 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from typing_extensions import override
 
+from wherecast.store.contracts import Cursors
 from wherecast.store.crash_points import reached
 from wherecast.store.embedded.batches.batch_tables import checksum
 from wherecast.store.embedded.database import Database, Layout
@@ -40,7 +42,7 @@ _log = logging.getLogger("wherecast.store")
 Writes = Mapping[str, Cursor | None]
 
 
-class EmbeddedCursors:
+class EmbeddedCursors(Cursors):
     """What each subscriber acknowledged."""
 
     def __init__(self, directory: Directory) -> None:
@@ -54,18 +56,19 @@ class EmbeddedCursors:
         """How many were committed since this was opened; each is one sync."""
         return self._database.transactions
 
+    @override
     def read(self, subscriber: str) -> Cursor | None:
-        """The cursor of a subscriber, if it has one; one that is damaged has nothing."""
         with self._database.reading() as connection:
             row = connection.execute(f"{_ROWS} WHERE subscriber = ?", (subscriber,)).fetchone()
         return None if row is None else _intact(_with_text(row))
 
+    @override
     def write(self, cursors: Writes) -> None:
-        """Sets cursors, all or none; None deletes one. Several threads share one transaction."""
         if cursors:
             self._group.submit(dict(cursors))
             reached("cursors.after")
 
+    @override
     def all(self) -> Iterator[tuple[str, Cursor]]:
         """Every cursor, by name; those that are written meanwhile may be missed."""
         for row in cursor_rows(self._database):

@@ -3,10 +3,12 @@
 from contextlib import ExitStack
 from pathlib import Path
 
+from typing_extensions import override
+
 from wherecast.model.errors import StoreError
 from wherecast.store.blobs.blobs import Blobs
 from wherecast.store.blobs.posix_blobs import PosixBlobs
-from wherecast.store.contracts import Batches, Cursors, Log, Mailboxes, Registry, Role
+from wherecast.store.contracts import Batches, Cursors, Log, Mailboxes, Registry, Role, Store
 from wherecast.store.embedded.batches.batch_tables import LAYOUT
 from wherecast.store.embedded.batches.batches import EmbeddedBatches
 from wherecast.store.embedded.batches.mailboxes import EmbeddedMailboxes
@@ -18,7 +20,7 @@ from wherecast.store.segments.segment_files import SegmentFiles
 from wherecast.store.segments.segment_settings import DEFAULT_SEGMENTS, SegmentSettings
 
 
-class EmbeddedStore:
+class EmbeddedStore(Store):
     """A store in a directory.
 
     Args:
@@ -61,8 +63,8 @@ class EmbeddedStore:
             self.snapshots: Blobs | None = PosixBlobs(directory.snapshots)
             self._opened = opened.pop_all()
 
+    @override
     def close(self) -> None:
-        """Gives everything back; nothing can be called after it."""
         self._opened.close()
 
 

@@ -11,15 +11,16 @@ from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import override
 
 from wherecast.model import ConflictError, StoreError
-from wherecast.store.contracts import DEAD_LETTERS_MOST
+from wherecast.store.contracts import DEAD_LETTERS_MOST, Batches
 from wherecast.store.memory.committed import Committed
 from wherecast.store.records import Batch, DeadLetter, Progress
 from wherecast.store.sequences import continues, numbered, spans_of
 
 
-class MemoryBatches:
+class MemoryBatches(Batches):
     """The record of each batch, and who may write the next one."""
 
     def __init__(self, committed: Committed) -> None:
@@ -30,19 +31,19 @@ class MemoryBatches:
         self._dead_letters: deque[DeadLetter] = deque(maxlen=DEAD_LETTERS_MOST)
         self._dead_letters_ever = 0
 
+    @override
     def begin(self) -> int:
-        """The epoch of a new pipeline; from now on no earlier one can commit."""
         with self._changed:
             self._epoch += 1
             return self._epoch
 
+    @override
     def progress(self) -> Progress:
-        """How far the pipeline has come."""
         with self._changed:
             return self._progress
 
+    @override
     def commit(self, batch: Batch, epoch: int) -> Progress:
-        """Adds a batch with its segments and dead letters, all or nothing."""
         with self._changed:
             if epoch != self._epoch:
                 raise ConflictError(f"pipeline {epoch} was replaced by pipeline {self._epoch}")
@@ -60,17 +61,17 @@ class MemoryBatches:
             self._changed.notify_all()
             return self._progress
 
+    @override
     def wait(self, sequence: int, timeout_s: float) -> bool:
-        """Waits until the progress is beyond a sequence; False where the time ran out first."""
         with self._changed:
             return self._changed.wait_for(
                 lambda: self._progress.sequence > sequence, max(timeout_s, 0)
             )
 
+    @override
     def locate(
         self, sequences: npt.NDArray[np.int64]
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-        """The partitions and the offsets of sequences."""
         with self._changed:
             spans, end = self._committed.spans, self._progress.sequence
             if not len(sequences):
@@ -86,15 +87,15 @@ class MemoryBatches:
         places = np.searchsorted(firsts, sequences, side="right") - 1
         return partitions[places], sequences + constants[places]
 
+    @override
     def records(self, start: int, end: int) -> list[tuple[int, Batch]]:
-        """The batches that overlap a range of sequences, each after the sequence it begins at."""
         with self._changed:
             records = self._committed.records
             begin = bisect_right(records, start, key=lambda one: one[0] + one[1].count)
             return [one for one in islice(records, begin, None) if one[0] < end]
 
+    @override
     def dead_letters(self, after: int = -1, limit: int = 1000) -> list[tuple[int, DeadLetter]]:
-        """The next dead letters, with their numbers."""
         with self._changed:
             first = self._dead_letters_ever - len(self._dead_letters)
             begin = max(after + 1 - first, 0)

@@ -12,10 +12,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from typing_extensions import override
 
 from wherecast.arrays.vectors import array_of
 from wherecast.store.changes.change_batches import check_changes
 from wherecast.store.changes.compaction import compact, first_due
+from wherecast.store.contracts import Log
 from wherecast.store.ids.publication_ids import hash_ids
 from wherecast.store.ids.recent_ids import IdWindow, RecentIds
 from wherecast.store.ids.sifting import Known, sift
@@ -49,7 +51,7 @@ class _PlacedEntry:
         return len(self.entry.attributes) + int(envelopes.nbytes)
 
 
-class MemoryLog:
+class MemoryLog(Log):
     """Publications and changes that end with the process.
 
     Args:
@@ -77,8 +79,8 @@ class MemoryLog:
         self._past = _Past(self.identity, RecentIds(window), self._partitions, self._ends)
         self._bytes = 0
 
+    @override
     def append(self, publications: Publications, at: int) -> Receipt:
-        """Appends publications that no recent one has the id of, at successive offsets."""
         hashes = hash_ids(publications.envelopes.column("id"))
         with self._lock:
             sifted = sift(publications, hashes, at, self._past)
@@ -95,8 +97,8 @@ class MemoryLog:
                 self._bytes += kept.bytes
         return Receipt(partition, offsets, sifted.duplicates, sifted.conflicts)
 
+    @override
     def change(self, changes: pa.RecordBatch, at: int) -> Accepted:
-        """Appends changes, all or none, and applies them to the registry."""
         check_changes(changes)
         with self._lock:
             accepted = Accepted(self.registry.version, self._position(self._ends))
@@ -106,10 +108,10 @@ class MemoryLog:
             )
         return accepted
 
+    @override
     def read(
         self, partition: int, start: int, end: int, envelopes: bool = False
     ) -> Iterator[Entry]:
-        """The entries that overlap a range of offsets, whole, in order."""
         with self._lock:
             kept = self._partitions[partition]
             begin = bisect_right(kept, start, key=lambda one: one.end)
@@ -118,8 +120,8 @@ class MemoryLog:
         for entry in entries:
             yield entry if envelopes else replace(entry, envelopes=None)
 
+    @override
     def changes(self, start: int, end: int) -> Iterator[ChangeEntry]:
-        """The entries that overlap a range of versions, whole, in order."""
         with self._lock:
             entries = list(self._changes)
         compacted_to = (entries[0].compacted_to or 0) if entries else 0
@@ -129,22 +131,22 @@ class MemoryLog:
             if entry.version < end and start < entry.end:
                 yield entry
 
+    @override
     def starts(self) -> Position:
-        """The first offset of each partition that is still there."""
         with self._lock:
             return self._position(self._starts)
 
+    @override
     def ends(self) -> Position:
-        """The offset that the next publication of each partition gets."""
         with self._lock:
             return self._position(self._ends)
 
+    @override
     def changes_end(self) -> int:
-        """The version that the next change gets."""
         return self.registry.version
 
+    @override
     def trim(self, position: Position) -> None:
-        """Removes entries wholly before a position, and compacts changes."""
         with self._lock:
             for partition, kept in enumerate(self._partitions):
                 gone = bisect_right(kept, position[partition], key=lambda one: one.end)
@@ -153,10 +155,11 @@ class MemoryLog:
                 self._starts[partition] = kept[0].entry.first if kept else self._ends[partition]
             self._compact(self._position(self._starts))
 
+    @override
     def bytes(self) -> int:
-        """What the publications take."""
         return self._bytes
 
+    @override
     def damaged_changes(self) -> int:
         """Always 0: memory is not verified."""
         return 0

@@ -7,8 +7,10 @@ sees a batch whole or not at all. Segments are immutable; they are searched and 
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 
+from typing_extensions import override
+
 from wherecast.model import ConflictError
-from wherecast.store.contracts import ENDLESS
+from wherecast.store.contracts import ENDLESS, Mailboxes
 from wherecast.store.memory.committed import Committed, Kept
 from wherecast.store.records import Queued, Segment
 from wherecast.store.segments import segments as columns
@@ -17,32 +19,32 @@ from wherecast.store.segments.segment_queues import counted, queue
 from wherecast.store.sequences import NumberedNotifications, check_cover, number
 
 
-class MemoryMailboxes:
+class MemoryMailboxes(Mailboxes):
     """Segments in the order of their sequences."""
 
     def __init__(self, committed: Committed) -> None:
         self._committed = committed
         self._lock = committed.lock
 
+    @override
     def queued(self, subscriber: str, start: int, limit: int) -> Queued:
-        """The first notifications of a subscriber at a sequence and beyond."""
         with self._lock:
             found, end = self._from(start), self._committed.end
         return queue((one.notifications for one in found), subscriber, start, limit, end)
 
+    @override
     def counts(self, starts: Mapping[str, int], end: int = ENDLESS) -> dict[str, int]:
-        """How many notifications subscribers have, each from a sequence of its own to an end."""
         with self._lock:
             found = self._from(min(starts.values(), default=self._committed.end))
         return counted((one.notifications for one in found), starts, end)
 
+    @override
     def since(self, start: int) -> list[NumberedNotifications]:
-        """The segments that reach beyond a sequence, in order; the first may begin before it."""
         with self._lock:
             return self._from(start)
 
+    @override
     def merge(self) -> int:
-        """Merges some segments that are due, and says how many fewer there are; 0: none is due."""
         while True:
             with self._lock:
                 kept = self._committed.kept
@@ -57,8 +59,8 @@ class MemoryMailboxes:
                     kept[begin : begin + len(old)] = [Kept.of(joined, found.tier)]
                     return len(old) - 1
 
+    @override
     def replace(self, first: int, end: int, segments: Sequence[Segment]) -> None:
-        """Puts segments that were made again in the place of those of a range of sequences."""
         with self._lock:
             given = number(segments, self._committed.spans)
             check_cover(given, first, end)
@@ -70,15 +72,15 @@ class MemoryMailboxes:
                 raise ConflictError(f"sequences {first} to {end - 1} were merged or trimmed since")
             kept[begin:after] = [Kept.of(_joined(given), max(one.tier for one in old))]
 
+    @override
     def trim(self, before: int) -> None:
-        """Removes segments wholly before a sequence, with the records of their batches."""
         with self._lock:
             kept = self._committed.kept
             del kept[: bisect_right(kept, before, key=lambda one: one.numbered.end)]
             self._committed.forget()
 
+    @override
     def starts_at(self) -> int:
-        """The first sequence whose notifications are still there."""
         with self._lock:
             return self._committed.starts_at()
 

@@ -1,7 +1,9 @@
 """The store in memory."""
 
+from typing_extensions import override
+
 from wherecast.store.blobs.blobs import Blobs
-from wherecast.store.contracts import Batches, Cursors, Log, Mailboxes, Registry
+from wherecast.store.contracts import Batches, Cursors, Log, Mailboxes, Registry, Store
 from wherecast.store.memory.batches import MemoryBatches
 from wherecast.store.memory.committed import Committed
 from wherecast.store.memory.cursors import MemoryCursors
@@ -9,7 +11,7 @@ from wherecast.store.memory.log import MemoryLog
 from wherecast.store.memory.mailboxes import MemoryMailboxes
 
 
-class MemoryStore:
+class MemoryStore(Store):
     """A store that is gone with its process.
 
     Args:
@@ -26,5 +28,6 @@ class MemoryStore:
         self.cursors: Cursors = MemoryCursors()
         self.snapshots: Blobs | None = None
 
+    @override
     def close(self) -> None:
         """Does nothing: there is nothing to give back."""

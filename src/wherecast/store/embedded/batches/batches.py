@@ -9,9 +9,10 @@ import threading
 import apsw
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import override
 
 from wherecast.model import ConflictError, StoreError
-from wherecast.store.contracts import DEAD_LETTERS_MOST
+from wherecast.store.contracts import DEAD_LETTERS_MOST, Batches
 from wherecast.store.crash_points import reached
 from wherecast.store.embedded.batches.batch_tables import (
     batch_of,
@@ -32,7 +33,7 @@ from wherecast.store.wake import Waiter, wake
 _TRIES = 5
 
 
-class EmbeddedBatches:
+class EmbeddedBatches(Batches):
     """The record of each batch, and who may write the next one."""
 
     def __init__(self, directory: Directory, database: Database, segments: SegmentRows) -> None:
@@ -43,6 +44,7 @@ class EmbeddedBatches:
         self._waiter_lock = threading.Lock()
         self._known_end = 0  # everything before this sequence is committed
 
+    @override
     def begin(self) -> int:
         """The epoch of a new pipeline; from now on no earlier one can commit.
 
@@ -55,15 +57,15 @@ class EmbeddedBatches:
             self._segments.sweep_unnamed(connection)
         return epoch + 1
 
+    @override
     def progress(self) -> Progress:
-        """How far the pipeline has come."""
         with self._database.reading() as connection:
             progress = read_progress(connection, self._database.path)
         self._known_end = max(self._known_end, progress.sequence)
         return progress
 
+    @override
     def commit(self, batch: Batch, epoch: int) -> Progress:
-        """Adds a batch with its segments and dead letters, all or nothing."""
         for _ in range(_TRIES):
             try:
                 progress = self._commit(batch, epoch)
@@ -75,17 +77,17 @@ class EmbeddedBatches:
             return progress
         raise StoreError("the files of a batch were deleted while it was committed")
 
+    @override
     def wait(self, sequence: int, timeout_s: float) -> bool:
-        """Waits until the progress is beyond a sequence; False where the time ran out first."""
         with self._waiter_lock:
             if self._waiter is None:
                 self._waiter = Waiter(self._wake_folder)
         return self._waiter.wait(lambda: self.progress().sequence > sequence, timeout_s)
 
+    @override
     def locate(
         self, sequences: npt.NDArray[np.int64]
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-        """The partitions and the offsets of sequences."""
         if len(sequences) and (sequences.min() < 0 or not self._reaches(int(sequences.max()))):
             raise StoreError("a sequence that no batch has has no place")
         return np.zeros(len(sequences), np.int32), sequences.astype(np.int64)
@@ -94,8 +96,8 @@ class EmbeddedBatches:
         """Whether a sequence is committed, looked up where it was not known to be."""
         return sequence < self._known_end or sequence < self.progress().sequence
 
+    @override
     def records(self, start: int, end: int) -> list[tuple[int, Batch]]:
-        """The batches that overlap a range of sequences, each after the sequence it begins at."""
         with self._database.reading() as connection:
             rows = connection.execute(
                 """
@@ -108,8 +110,8 @@ class EmbeddedBatches:
         found = [batch_of(row, self._database.path) for row in rows]
         return [one for one in found if one[1].end[0] > start]
 
+    @override
     def dead_letters(self, after: int = -1, limit: int = 1000) -> list[tuple[int, DeadLetter]]:
-        """The next dead letters, with their numbers."""
         with self._database.reading() as connection:
             rows = connection.execute(
                 "SELECT * FROM dead_letters WHERE number > ? ORDER BY number LIMIT ?",

@@ -12,9 +12,10 @@ from itertools import pairwise
 from typing import TypeVar
 
 import apsw
+from typing_extensions import override
 
 from wherecast.model import ConflictError, StoreError
-from wherecast.store.contracts import ENDLESS, DamagedSegment
+from wherecast.store.contracts import ENDLESS, DamagedSegment, Mailboxes
 from wherecast.store.crash_points import reached
 from wherecast.store.embedded.batches.batch_tables import (
     SegmentRow,
@@ -36,7 +37,7 @@ _TRIES = 20
 Result = TypeVar("Result")
 
 
-class EmbeddedMailboxes:
+class EmbeddedMailboxes(Mailboxes):
     """Segments by subscriber: what committed batches notify."""
 
     def __init__(self, database: Database, segments: SegmentRows) -> None:
@@ -44,8 +45,8 @@ class EmbeddedMailboxes:
         self._segments = segments
         self._merging = threading.Lock()
 
+    @override
     def queued(self, subscriber: str, start: int, limit: int) -> Queued:
-        """The first notifications of a subscriber at a sequence and beyond."""
 
         def look() -> Queued:
             rows, end = self._listed(start)
@@ -54,8 +55,8 @@ class EmbeddedMailboxes:
 
         return _retried(look)
 
+    @override
     def counts(self, starts: Mapping[str, int], end: int = ENDLESS) -> dict[str, int]:
-        """How many notifications subscribers have, each from a sequence of its own to an end."""
 
         def look() -> dict[str, int]:
             rows, _ = self._listed(min(starts.values(), default=ENDLESS))
@@ -65,8 +66,8 @@ class EmbeddedMailboxes:
 
         return _retried(look)
 
+    @override
     def since(self, start: int) -> list[NumberedNotifications]:
-        """The segments that reach beyond a sequence, in order; the first may begin before it."""
 
         def look() -> list[NumberedNotifications]:
             rows, _ = self._listed(start)
@@ -76,14 +77,14 @@ class EmbeddedMailboxes:
 
         return _retried(look)
 
+    @override
     def merge(self) -> int:
-        """Merges some segments that are due, and says how many fewer there are; 0: none is due."""
         with self._merging:
             self._segments.sweep_dropped(at_least=FAN_IN)
             return _retried(self._merge)
 
+    @override
     def replace(self, first: int, end: int, segments: Sequence[Segment]) -> None:
-        """Puts segments that were made again in the place of those of a range of sequences."""
         given = number(segments, [Span(0, 0, 0, ENDLESS)])
         check_cover(given, first, end)
 
@@ -97,6 +98,7 @@ class EmbeddedMailboxes:
 
         _retried(put)
 
+    @override
     def trim(self, before: int) -> None:
         """Removes segments wholly before a sequence, with the records of their batches.
 
@@ -112,8 +114,8 @@ class EmbeddedMailboxes:
         _retried(cut)
         self._segments.sweep_dropped()
 
+    @override
     def starts_at(self) -> int:
-        """The first sequence whose notifications are still there."""
         with self._database.reading() as connection:
             return read_state(connection, self._database.path)[1]
 

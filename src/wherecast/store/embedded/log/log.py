@@ -10,9 +10,11 @@ from threading import Lock
 
 import apsw
 import pyarrow as pa
+from typing_extensions import override
 
 from wherecast.model.errors import StoreError
 from wherecast.store.changes.change_batches import check_changes
+from wherecast.store.contracts import Log
 from wherecast.store.crash_points import reached
 from wherecast.store.embedded.directory import Directory
 from wherecast.store.embedded.log.change_reading import count_damaged_changes, read_changes
@@ -50,7 +52,7 @@ from wherecast.store.records import (
 _log = logging.getLogger("wherecast.store")
 
 
-class EmbeddedLog:
+class EmbeddedLog(Log):
     """Publications and changes on disk.
 
     Attributes:
@@ -89,55 +91,55 @@ class EmbeddedLog:
         """How many calls wait for the next transaction."""
         return self._group.waiting
 
+    @override
     def append(self, publications: Publications, at: int) -> Receipt:
-        """Appends publications that no recent one has the id of, at successive offsets."""
         hashes = hash_ids(publications.envelopes.column("id"))
         receipt = self._group.submit(Append(publications, hashes, at))
         assert isinstance(receipt, Receipt)
         return receipt
 
+    @override
     def change(self, changes: pa.RecordBatch, at: int) -> Accepted:
-        """Appends changes, all or none, and applies them to the registry."""
         check_changes(changes)
         accepted = self._group.submit(PendingChanges(changes, at))
         assert isinstance(accepted, Accepted)
         return accepted
 
+    @override
     def read(
         self, partition: int, start: int, end: int, envelopes: bool = False
     ) -> Iterator[Entry]:
-        """The entries that overlap a range of offsets, whole, in order."""
         assert partition == 0, "an embedded log has one partition"
         return read_entries(self._database, start, end, envelopes)
 
+    @override
     def changes(self, start: int, end: int) -> Iterator[ChangeEntry]:
-        """The entries that overlap a range of versions, whole, in order."""
         return read_changes(self._database, start, end)
 
+    @override
     def starts(self) -> Position:
-        """The first offset that is still there."""
         return Position({0: self._marks.now().start})
 
+    @override
     def ends(self) -> Position:
-        """The offset that the next publication gets."""
         return Position({0: self._marks.now().end})
 
+    @override
     def changes_end(self) -> int:
-        """The version that the next change gets."""
         return self._marks.now().version
 
+    @override
     def bytes(self) -> int:
-        """What the publications take."""
         return self._marks.now().bytes
 
+    @override
     def damaged_changes(self) -> int:
-        """Number of changes that cannot be read, as they were counted at the first call."""
         if self._damaged_changes is None:
             self._damaged_changes = count_damaged_changes(self._database)
         return self._damaged_changes
 
+    @override
     def trim(self, position: Position) -> None:
-        """Removes entries wholly before a position, some at a time, and compacts changes."""
         is_more = True
         while is_more:
             with self._database.transaction() as connection:

@@ -9,10 +9,12 @@ from typing import Any
 
 import apsw
 import pyarrow as pa
+from typing_extensions import override
 
 from wherecast.model import Schema, Subscription, WherecastError
 from wherecast.store.changes.change_batches import runs_of
 from wherecast.store.changes.projection import subscription_of
+from wherecast.store.contracts import Registry
 from wherecast.store.embedded.database import Database, damaged
 from wherecast.store.embedded.log.log_tables import KnownMarks, read_marks
 from wherecast.store.records import ChangeKind
@@ -58,7 +60,7 @@ def project(connection: apsw.Connection, changes: pa.RecordBatch) -> None:
         connection.executemany(statement, zip(*columns, strict=True))
 
 
-class EmbeddedRegistry:
+class EmbeddedRegistry(Registry):
     """The tables that `project` writes.
 
     Args:
@@ -72,8 +74,8 @@ class EmbeddedRegistry:
         self._streams: tuple[int, Mapping[str, Schema]] = (-1, {})
         self._counts: tuple[int, dict[str, int]] = (-1, {})
 
+    @override
     def streams(self) -> Mapping[str, Schema]:
-        """The streams and their schemas."""
         known, streams = self._streams
         if known == self._marks.now().version:
             return streams
@@ -84,46 +86,46 @@ class EmbeddedRegistry:
         self._streams = (version, streams)
         return streams
 
+    @override
     def has_subscriber(self, name: str) -> bool:
-        """Whether a subscriber is registered."""
         return bool(self._all("SELECT 1 FROM subscribers WHERE name = ?", name))
 
+    @override
     def subscribers(self, after: str = "", limit: int = 1000) -> list[str]:
-        """The next registered subscribers in the order of their names."""
         page = "SELECT name FROM subscribers WHERE name > ? ORDER BY name LIMIT ?"
         return [name for (name,) in self._all(page, after, limit)]
 
+    @override
     def subscription(self, subscriber: str, id: str) -> Subscription | None:
-        """A subscription, if it is there."""
         one = "SELECT stream, filter, at FROM subscriptions WHERE subscriber = ? AND id = ?"
         found = self._all(one, subscriber, id)
         return self._subscription(subscriber, id, found[0]) if found else None
 
+    @override
     def subscriptions(
         self, subscriber: str, after: str = "", limit: int = 1000
     ) -> list[Subscription]:
-        """The next subscriptions of a subscriber in the order of their ids."""
         page = """SELECT id, stream, filter, at FROM subscriptions
             WHERE subscriber = ? AND id > ? ORDER BY id LIMIT ?"""
         rows = self._all(page, subscriber, after, limit)
         return [self._subscription(subscriber, id, held) for id, *held in rows]
 
+    @override
     def among(self, subscriber: str, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
-        """The stream and the filter of those of some subscriptions that are there, by id."""
         one = "SELECT id, stream, filter FROM subscriptions WHERE subscriber = ? AND id = ?"
         with self._database.reading() as connection:
             rows = connection.executemany(one, ((subscriber, id) for id in ids))
             return {id: (stream, text) for id, stream, text in rows}
 
+    @override
     def count(self, subscriber: str) -> int:
-        """How many subscriptions a subscriber has."""
         [(found,)] = self._all(
             "SELECT count(*) FROM subscriptions WHERE subscriber = ?", subscriber
         )
         return int(found)
 
+    @override
     def counts(self) -> dict[str, int]:
-        """How many `streams`, `subscribers` and `subscriptions` there are."""
         known, counts = self._counts
         if known != self._marks.now().version:
             with self._database.reading() as connection:
