@@ -17,6 +17,7 @@ from wherecast.broker.registrar.registrar import DEFAULT_STREAM
 from wherecast.broker.subscriber import Notification, Subscriber, check_take
 from wherecast.model import ConfigError, FilterError, Publication, Schema, Subscription
 from wherecast.model.values import describe
+from wherecast.pipeline.live.live_subscriptions import DEFAULT_INDEX
 from wherecast.store.records import DeadLetter
 
 
@@ -146,8 +147,13 @@ class AsyncSubscriber:
 class AsyncBroker:
     """A broker in this process, for asyncio; see `Broker`."""
 
-    def __init__(self, schema: Schema | None = None, data: str | Path | None = None) -> None:
-        self._broker = Broker(schema, data)
+    def __init__(
+        self,
+        schema: Schema | None = None,
+        data: str | Path | None = None,
+        index: str = DEFAULT_INDEX.kind,
+    ) -> None:
+        self._broker = Broker(schema, data, index)
 
     async def __aenter__(self) -> "AsyncBroker":
         return self

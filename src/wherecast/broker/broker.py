@@ -6,10 +6,12 @@ Concurrency: any number of threads may use a broker, its publishers and its subs
 from collections.abc import Iterator
 from pathlib import Path
 
-from wherecast.broker.broker_core import BrokerCore
+from wherecast.broker.broker_core import BrokerCore, CoreEnvironment
 from wherecast.broker.publisher import Publisher
 from wherecast.broker.subscriber import Subscriber
 from wherecast.model import Schema
+from wherecast.pipeline.live.live_subscriptions import DEFAULT_INDEX
+from wherecast.pipeline.live.share_index import IndexFactory
 from wherecast.store.open_store import MEMORY, directory_of, open_store
 from wherecast.store.records import DeadLetter
 
@@ -18,19 +20,28 @@ class Broker:
     """Publishers and subscribers of this process, matched as they publish.
 
     Args:
-        schema: of the stream `default`; without one it is open: any attribute is accepted.
-        data: a directory, which makes the broker durable; without one it forgets at its end.
+        schema: the schema of the stream `default`; without one any attribute is accepted.
+        data: a directory, which makes the broker durable; without one everything is in memory.
+        index: the kind of index that matches, as `wherecast.Index` names it. The notifications
+            do not depend on it.
 
     Raises:
-        ConfigError: the directory cannot be used, or its stream has another schema.
+        ConfigError: the directory cannot be used, its stream has another schema, or the kind of
+            index is unknown.
         StoreError: the directory is damaged, or another broker uses it.
     """
 
-    def __init__(self, schema: Schema | None = None, data: str | Path | None = None) -> None:
+    def __init__(
+        self,
+        schema: Schema | None = None,
+        data: str | Path | None = None,
+        index: str = DEFAULT_INDEX.kind,
+    ) -> None:
+        environment = CoreEnvironment(index=IndexFactory(index))
         uri = MEMORY if data is None else data
         store = open_store(uri)
         try:
-            self._core = BrokerCore(store, schema, directory_of(uri))
+            self._core = BrokerCore(store, schema, directory_of(uri), environment=environment)
         except BaseException:
             store.close()
             raise

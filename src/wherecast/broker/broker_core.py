@@ -36,8 +36,10 @@ from wherecast.broker.registrar.registrar import DEFAULT_STREAM, Registrar
 from wherecast.broker.runner import Runner
 from wherecast.broker.tending import Tending
 from wherecast.model import ConfigError, Publication, Schema, StoreError
+from wherecast.pipeline.live.live_subscriptions import DEFAULT_INDEX
 from wherecast.pipeline.live.mend_segments import mend
 from wherecast.pipeline.live.poison import culprits
+from wherecast.pipeline.live.share_index import IndexFactory
 from wherecast.store.clock import now_us
 from wherecast.store.contracts import DamagedSegment, Store
 from wherecast.store.ids.publication_ids import generated_id
@@ -54,9 +56,11 @@ class CoreEnvironment:
 
     Attributes:
         clock: gives the time in microseconds since 1970, UTC.
+        index: makes the index of the subscriptions, where this process matches.
     """
 
     clock: Callable[[], int] = now_us
+    index: IndexFactory = DEFAULT_INDEX
 
 
 DEFAULT_ENVIRONMENT = CoreEnvironment()
@@ -72,7 +76,7 @@ class BrokerCore:
             end the process which matches them.
         runs_pipeline: whether this process matches; otherwise another one does.
         limits: what each subscriber may take.
-        environment: clock and other surroundings.
+        environment: the clock and the index factory.
 
     Attributes:
         store: what is kept.
@@ -96,7 +100,8 @@ class BrokerCore:
         if schema is not None or DEFAULT_STREAM not in store.registry.streams():
             self.registrar.define(DEFAULT_STREAM, _ANY if schema is None else schema, self.clock())
         self.courier = Courier(store, self._mend, limits.queues)
-        self._runner = self._runner_of(data, runs_pipeline, limits.retention)
+        matcher = self._matcher_of(data, environment.index) if runs_pipeline else None
+        self._runner = self._runner_of(matcher, limits.retention)
         self._cache = PublicationCache(
             store.log, store.registry.streams, partial(generated_id, store.log.identity)
         )
@@ -104,13 +109,13 @@ class BrokerCore:
         self._registering = Lock()  # a subscriber and its queue change in one step
         self._is_running = self._is_closed = False
 
-    def _runner_of(self, data: Path | None, runs_pipeline: bool, retention: Retention) -> Runner:
+    def _matcher_of(self, data: Path | None, index: IndexFactory) -> InlineSource:
+        find_poison = None if data is None else partial(culprits, data)
+        return InlineSource(self.store, self.courier, self.clock, find_poison, index)
+
+    def _runner_of(self, matcher: InlineSource | None, retention: Retention) -> Runner:
         """The threads that bring notifications to the queues and tend the store."""
-        source: InlineSource | CommitSource = CommitSource(self.store.batches, self.courier)
-        matcher = None
-        if runs_pipeline:
-            find_poison = None if data is None else partial(culprits, data)
-            source = matcher = InlineSource(self.store, self.courier, self.clock, find_poison)
+        source = CommitSource(self.store.batches, self.courier) if matcher is None else matcher
         tending = Tending(self.store, self.courier, retention, self.clock, matcher)
         return Runner(source, tending, self.courier.close)
 

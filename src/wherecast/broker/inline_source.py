@@ -10,7 +10,9 @@ from threading import Condition, Event
 from wherecast.broker.dispatch.courier import Courier
 from wherecast.model import StoreError
 from wherecast.pipeline.live.inline_pipeline import FindPoison, InlinePipeline
+from wherecast.pipeline.live.live_subscriptions import DEFAULT_INDEX
 from wherecast.pipeline.live.pipeline_figures import PipelineFigures
+from wherecast.pipeline.live.share_index import IndexFactory
 from wherecast.store.contracts import Store
 
 _READ_TRIES = 10
@@ -25,6 +27,7 @@ class InlineSource:
         courier: has the queues.
         clock: gives the time in microseconds.
         find_poison: finds publications that end a process, where an earlier one ended.
+        index: makes the index of the subscriptions.
 
     Attributes:
         problem: why the last batch could not be read or committed; None where it could.
@@ -39,11 +42,12 @@ class InlineSource:
         courier: Courier,
         clock: Callable[[], int],
         find_poison: FindPoison | None = None,
+        index: IndexFactory = DEFAULT_INDEX,
     ) -> None:
         self.problem: StoreError | None = None
         self.commits = Event()
         self._courier = courier
-        self._pipeline = InlinePipeline(store, clock, find_poison)
+        self._pipeline = InlinePipeline(store, clock, find_poison, index=index)
         self._changed = Condition()
         self._has_work = True  # an earlier process may have left some
         self._failed_reads = 0  # in a row

@@ -1,12 +1,17 @@
 """The heart of a broker: its life, its clock, and what its calls give."""
 
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
+from typing_extensions import override
 
 import wherecast as wc
 from wherecast.broker.broker_core import BrokerCore, CoreEnvironment
 from wherecast.broker.subscriber import Subscriber
+from wherecast.matching.engine import Engine
+from wherecast.pipeline.live.share_index import IndexFactory
 from wherecast.store.open_store import StoreOptions, open_store
 
 SCHEMA = wc.Schema.from_dict({"no2": "float"})
@@ -32,6 +37,49 @@ def test_clock_and_identity_are_given() -> None:
         core.close()
     assert found[0] == found[1]
     assert found[0][0].published_at == AT
+
+
+@dataclass(frozen=True, slots=True)
+class CountingFactory(IndexFactory):
+    """Notes the schemas for which an index is made."""
+
+    schemas: list[wc.Schema] = field(default_factory=list)
+
+    @override
+    def new(self, schema: wc.Schema) -> Engine:
+        self.schemas.append(schema)
+        return super(CountingFactory, self).new(schema)
+
+
+def test_the_index_factory_is_given() -> None:
+    factory = CountingFactory("betree")
+    store = open_store("memory:")
+    core = BrokerCore(store, SCHEMA, environment=CoreEnvironment(index=factory))
+    core.register("ana")
+    ana = Subscriber("ana", core)
+    ana.subscribe("no2 > 0", id="s1")
+    core.publish([wc.Publication({"no2": 1.0})], "default")
+    assert [one.subscription_ids for one in ana.take(1, LIMIT_S)] == [("s1",)]
+    assert factory.schemas == [SCHEMA]
+    core.close()
+
+
+@pytest.mark.parametrize("kind", ["columnar", "betree", "forest", "scan"])
+def test_a_broker_matches_with_any_kind_of_index(kind: str, tmp_path: Path) -> None:
+    for value in (3.0, 4.0):  # the second broker finds what the first one left
+        with wc.Broker(SCHEMA, data=tmp_path / "store", index=kind) as broker:
+            ana = broker.subscriber("ana")
+            ana.subscribe_all({"a": "no2 > 1", "b": "no2 > 2 AND no2 < 9", "c": "no2 < 0"})
+            broker.publisher("p").publish({"no2": value})
+            [one] = ana.take(1, LIMIT_S)
+            assert (one.subscription_ids, one.publication.attributes["no2"]) == (("a", "b"), value)
+            one.ack()
+
+
+def test_an_unknown_kind_of_index_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(wc.ConfigError, match="unknown kind of index beetree; did you mean betree"):
+        wc.Broker(SCHEMA, data=tmp_path / "store", index="beetree")
+    assert not (tmp_path / "store").exists()
 
 
 def test_nothing_runs_before_the_first_check_and_after_the_close() -> None:

@@ -11,7 +11,9 @@ from wherecast.pipeline.live.attempts import Attempts
 from wherecast.pipeline.live.batch_plan import PUBLICATIONS_MAX, BatchPlan, Range, plan
 from wherecast.pipeline.live.batch_times import last_time
 from wherecast.pipeline.live.commit_batch import batch_of
+from wherecast.pipeline.live.live_subscriptions import DEFAULT_INDEX
 from wherecast.pipeline.live.pipeline_figures import PipelineFigures
+from wherecast.pipeline.live.share_index import IndexFactory
 from wherecast.pipeline.live.stage import match_range
 from wherecast.pipeline.live.subscription_cache import SubscriptionCache
 from wherecast.store.contracts import Store
@@ -29,6 +31,7 @@ class InlinePipeline:
         clock: gives the time.
         find_poison: asked where an earlier process ended at the place where this one begins.
         publications_max: in one batch.
+        index: makes the index of the subscriptions.
 
     Attributes:
         progress: what was committed.
@@ -41,6 +44,7 @@ class InlinePipeline:
         clock: Callable[[], int],
         find_poison: FindPoison | None = None,
         publications_max: int = PUBLICATIONS_MAX,
+        index: IndexFactory = DEFAULT_INDEX,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -50,7 +54,7 @@ class InlinePipeline:
         self._epoch = store.batches.begin()
         self.progress = store.batches.progress()  # an earlier one cannot add to it any more
         self.figures = PipelineFigures()
-        self._keeper = SubscriptionCache(store.log, store.snapshots)
+        self._keeper = SubscriptionCache(store.log, store.snapshots, index)
         # Looked at before the first batch, and of no use after it.
         self._attempts = None if store.snapshots is None else Attempts(store.snapshots)
         self._poison: dict[int, list[int]] = {}
