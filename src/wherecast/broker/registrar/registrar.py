@@ -4,14 +4,12 @@ Concurrency: any number of threads; changes are made one after the other.
 """
 
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from threading import Lock
 from typing import Literal
-
-import pyarrow as pa
 
 from wherecast.broker.core_limits import SUBSCRIPTIONS_MAX
 from wherecast.broker.registrar.registry_changes import RegistryChange, changes_of
@@ -34,13 +32,13 @@ Verdict = Literal["created", "changed", "unchanged"]
 
 
 @dataclass(frozen=True, slots=True)
-class Subscribed:
-    """What became of a subscription.
+class SubscribeOutcome:
+    """What became of one subscription.
 
     Attributes:
-        filter: as it was read, with its warnings.
-        verdict: whether it is new, another one than before, or the same.
-        acts_from: the publications that it acts on as it is now; None where it is the same.
+        filter: the filter as it was read, with its warnings.
+        verdict: whether the subscription is new, another one than before, or the same.
+        acts_from: the position from which it acts as it is now; None where it is the same.
     """
 
     filter: Filter
@@ -48,28 +46,34 @@ class Subscribed:
     acts_from: Position | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class PutOutcome:
+    """What became of the subscriptions of one call.
+
+    Attributes:
+        verdicts: one for each, in the order of the call.
+        removed: number of subscriptions that ended.
+        acts_from: the position from which the last change acts; None where nothing changed.
+    """
+
+    verdicts: tuple[Verdict, ...]
+    removed: int
+    acts_from: Position | None
+
+
 class Registrar:
     """Changes the registry of a store.
 
     Args:
-        store: whose registry it is.
-        subscriptions_max: of one subscriber.
+        store: has the registry and the log.
+        subscriptions_max: number of subscriptions of one subscriber.
     """
 
     def __init__(self, store: Store, subscriptions_max: int = SUBSCRIPTIONS_MAX) -> None:
         self._store = store
         self._most = subscriptions_max
-        self._counts: dict[str, int] = {}  # subscriptions, of those who were asked about
+        self._counts: dict[str, int] = {}  # subscriptions, of subscribers that changed some
         self._lock = Lock()
-
-    @contextmanager
-    def changing(self) -> Iterator["Registrar"]:
-        """Nobody else changes the registry meanwhile.
-
-        What belongs between its ends: `standing`, `make_room`, `change`.
-        """
-        with self._lock:
-            yield self
 
     def schema(self, stream: str) -> Schema:
         """The schema of a stream.
@@ -124,8 +128,8 @@ class Registrar:
             self._counts.pop(subscriber, None)
             return True
 
-    def subscribe(self, wanted: Subscription, now: int) -> Subscribed:
-        """Adds a subscription, or replaces the one of its id; one that is there stays as it is.
+    def subscribe(self, wanted: Subscription, now: int) -> SubscribeOutcome:
+        """Adds a subscription, or replaces the one of its id; the same again changes nothing.
 
         Raises:
             ConfigError: the stream or the subscriber is unknown, or the id is no name.
@@ -134,14 +138,8 @@ class Registrar:
         checked_name("subscription id", wanted.id)
         refuse_validity(wanted.valid_for)
         read = Filter(wanted.filter, self.schema(wanted.stream))
-        with self._lock:
-            self.check_registered(wanted.subscriber)
-            there = self._store.registry.subscription(wanted.subscriber, wanted.id)
-            if there is not None and (there.stream, there.filter) == (wanted.stream, wanted.filter):
-                return Subscribed(read, "unchanged")
-            self.make_room(wanted.subscriber, 1 if there is None else 0)
-            accepted = self.change(changes_of([_subscribe(wanted)]), now)
-        return Subscribed(read, "created" if there is None else "changed", accepted.acts_from)
+        done = self.put(wanted.subscriber, [wanted], now)
+        return SubscribeOutcome(read, done.verdicts[0], done.acts_from)
 
     def subscribe_all(
         self, subscriber: str, wanted: Iterable[Subscription], now: int
@@ -156,20 +154,51 @@ class Registrar:
             checked_name("subscription id", one.id)
             refuse_validity(one.valid_for)
         bad = self._bad_filters(given)
-        with self._lock:
-            self.check_registered(subscriber)
-            there = self.standing(subscriber, [one.id for one in given])
-            changes = [
-                _subscribe(one)
-                for row, one in enumerate(given)
-                if row not in bad and there.get(one.id) != (one.stream, one.filter)
-            ]
-            if changes:
-                self.make_room(subscriber, len({one.id for one in changes} - there.keys()))
-                self._change(changes, now)
+        self.put(subscriber, [one for row, one in enumerate(given) if row not in bad], now)
         return [(given[row].id, error) for row, error in sorted(bad.items())]
 
-    def standing(
+    def put(
+        self,
+        subscriber: str,
+        wanted: Sequence[Subscription],
+        now: int,
+        replace: bool = False,
+        changes_max: int = sys.maxsize,
+    ) -> PutOutcome:
+        """Stores subscriptions whose filters were read; every way to subscribe ends here.
+
+        Args:
+            subscriber: has the subscriptions.
+            wanted: the subscriptions; the last one of an id counts.
+            now: the time.
+            replace: whether all other subscriptions of the subscriber end.
+            changes_max: number of changes of one transaction; other calls may come in between.
+
+        Raises:
+            ConfigError: the subscriber is not registered, or would have too many.
+        """
+        with self._lock:
+            self._check_registered(subscriber)
+            ids = dict.fromkeys(one.id for one in wanted)
+            stored = self.stored_filters(subscriber, None if replace else list(ids))
+            verdicts = _verdicts(wanted, stored)
+            changes = [
+                RegistryChange("subscribe", one.stream, subscriber, one.id, one.filter)
+                for one, verdict in zip(wanted, verdicts, strict=True)
+                if verdict != "unchanged"
+            ]
+            ended = sorted(stored.keys() - ids.keys()) if replace else []
+            changes += [
+                RegistryChange("unsubscribe", stored[id][0], subscriber, id) for id in ended
+            ]
+            if not changes:
+                return PutOutcome(verdicts, 0, None)
+            self._make_room(subscriber, len(ids.keys() - stored.keys()) - len(ended))
+            for start in range(0, len(changes), changes_max):
+                accepted = self._change(changes[start : start + changes_max], now)
+            return PutOutcome(verdicts, len(ended), accepted.acts_from)
+
+    def stored_filters(
         self, subscriber: str, ids: Sequence[str] | None = None
     ) -> dict[str, tuple[str, str]]:
         """The streams and filters of a subscriber's subscriptions, all or some, by id."""
@@ -182,7 +211,7 @@ class Registrar:
             after = page[-1].id
         return found
 
-    def make_room(self, subscriber: str, more: int) -> None:
+    def _make_room(self, subscriber: str, more: int) -> None:
         """Counts subscriptions that are about to be added, or fewer where they end.
 
         Raises:
@@ -218,7 +247,7 @@ class Registrar:
             there = self._store.registry.subscription(subscriber, id)
             if there is None:
                 return False
-            self.make_room(subscriber, -1)
+            self._make_room(subscriber, -1)
             self._change([RegistryChange("unsubscribe", there.stream, subscriber, id)], now)
             return True
 
@@ -243,29 +272,32 @@ class Registrar:
         waiting = ends.since(progress.position) if len(ends) == 1 else 0
         return progress.sequence + waiting
 
-    def check_registered(self, subscriber: str) -> None:
-        """Refuses a subscriber that is not registered.
-
-        Raises:
-            ConfigError: it is not.
-        """
+    def _check_registered(self, subscriber: str) -> None:
+        """Raises ConfigError unless a subscriber is registered."""
         if not self._store.registry.has_subscriber(subscriber):
             raise ConfigError(f"subscriber {subscriber} is not registered")
 
-    def change(self, changes: pa.RecordBatch, now: int) -> Accepted:
-        """Writes changes to the log, between the ends of `changing`."""
+    def _change(self, changes: Sequence[RegistryChange], now: int) -> Accepted:
+        """Writes changes to the log; the lock is held."""
         try:
-            return self._store.log.change(changes, now)
+            return self._store.log.change(changes_of(changes), now)
         except BaseException:
             self._counts.clear()  # they counted on it
             raise
 
-    def _change(self, changes: Sequence[RegistryChange], now: int) -> None:
-        self.change(changes_of(changes), now)
 
-
-def _subscribe(wanted: Subscription) -> RegistryChange:
-    return RegistryChange("subscribe", wanted.stream, wanted.subscriber, wanted.id, wanted.filter)
+def _verdicts(
+    wanted: Sequence[Subscription], stored: Mapping[str, tuple[str, str]]
+) -> tuple[Verdict, ...]:
+    """What becomes of subscriptions, one after the other."""
+    current, verdicts = dict(stored), list[Verdict]()
+    for one in wanted:
+        before, after = current.get(one.id), (one.stream, one.filter)
+        verdicts.append(
+            "created" if before is None else "unchanged" if before == after else "changed"
+        )
+        current[one.id] = after
+    return tuple(verdicts)
 
 
 def new_id() -> str:

@@ -68,6 +68,18 @@ def test_many_are_one_step_without_the_bad_ones() -> None:
     assert [one.id for one in store.registry.subscriptions("ana")] == ["s0"]
 
 
+def test_of_the_same_id_the_last_one_counts() -> None:
+    store = open_store("memory:")
+    registrar = opened(store)
+    registrar.register("ana", 0)
+    registrar.subscribe(Subscription("s1", "no2 > 1", "ana"), 0)
+    again = [Subscription("s1", text, "ana") for text in ("no2 > 2", "no2 > 1")]
+    assert registrar.subscribe_all("ana", again, 0) == []
+    assert registrar.stored_filters("ana") == {"s1": ("default", "no2 > 1")}
+    assert registrar.put("ana", again, 0).verdicts == ("changed", "changed")
+    assert registrar.put("ana", [], 0).acts_from is None
+
+
 def test_a_name_that_is_taken_again_gets_nothing_old() -> None:
     """Not even what was published before and is matched only now."""
     store = open_store("memory:")
@@ -160,4 +172,4 @@ def test_a_subscriber_has_a_limit_of_subscriptions() -> None:
     registrar.subscribe_all("ana", [Subscription("b", "no2 > 2", "ana")], 0)
     registrar.unsubscribe("ana", "a", 0)
     registrar.subscribe(Subscription("c", "no2 > 1", "ana"), 0)
-    assert Registrar(store, subscriptions_max=2).standing("ana").keys() == {"b", "c"}
+    assert Registrar(store, subscriptions_max=2).stored_filters("ana").keys() == {"b", "c"}

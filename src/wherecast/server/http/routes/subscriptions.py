@@ -5,8 +5,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
-from wherecast.broker.registrar.registrar import DEFAULT_STREAM, Subscribed
-from wherecast.broker.registrar.subscribe_all import Wanted, put_all
+from wherecast.broker.registrar.registrar import DEFAULT_STREAM, SubscribeOutcome
+from wherecast.broker.registrar.subscribe_all import SubscriptionBatch, put_all
 from wherecast.columns.json import read_ndjson
 from wherecast.language import Filter
 from wherecast.model import Subscription
@@ -78,15 +78,15 @@ def _add_many(routes: APIRouter, context: Context) -> None:
         if not content.strip():
             text = "the body is empty; it needs a subscription per line"
             raise Refused(400, "malformed", text)
-        wanted = Wanted()
+        batch = SubscriptionBatch()
         for given in read_ndjson(content):
             try:
                 line = check_request(SubscriptionLine, given)
-                wanted.add(_subscription(name, line["id"], line))
+                batch.add(_subscription(name, line["id"], line))
             except Refused as error:
-                wanted.refuse({"code": error.code, "message": error.message}, given)
+                batch.refuse({"code": error.code, "message": error.message}, given)
         is_strict = context.settings.limits.strict_filters
-        return put_all(core.registrar, name, wanted, replace, now_us(), is_strict)
+        return put_all(core.registrar, name, batch, replace, now_us(), is_strict)
 
 
 def _add_one(routes: APIRouter, context: Context) -> None:
@@ -165,7 +165,7 @@ def _unknown(name: str, id: str) -> Refused:
     return Refused(404, "unknown_subscription", f"subscriber {name} has no subscription {id}")
 
 
-def _put_message(wanted: Subscription, done: Subscribed) -> SubscriptionMessage:
+def _put_message(wanted: Subscription, done: SubscribeOutcome) -> SubscriptionMessage:
     message = _message(wanted)
     message["verdict"] = done.verdict
     message["warnings"] = list(done.filter.warnings)
