@@ -27,3 +27,13 @@ def loaded(code: str) -> set[str]:
     found = set(done.stdout.split())
     assert "wherecast" in found
     return found
+
+
+def test_every_public_name_is_loaded_from_its_home() -> None:
+    import wherecast
+
+    assert {"Broker", "Filter", "Index", "Schema", "WherecastError"} < set(wherecast.__all__)
+    for name in wherecast.__all__:
+        value = getattr(wherecast, name)
+        assert name == "__version__" or value.__name__ == name
+    assert dir(wherecast) == sorted(wherecast.__all__)

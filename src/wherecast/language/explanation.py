@@ -1,4 +1,4 @@
-"""Why a filter matched a publication or did not: a verdict per predicate and one sentence."""
+"""Why a filter matches a publication or does not: a verdict per predicate, and one sentence."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +13,13 @@ _MARKS = {True: "true", False: "false", None: "unknown"}
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """One predicate, its verdict, and the values it saw (None for a missing attribute)."""
+    """The verdict of one predicate of a filter on a publication.
+
+    Attributes:
+        predicate: the predicate, as a filter would write it.
+        verdict: true, false, or None for unknown.
+        seen: the values of the attributes that the predicate names; None for a missing one.
+    """
 
     predicate: str
     verdict: bool | None
@@ -26,7 +32,7 @@ class Reason:
 
     @property
     def shown(self) -> str:
-        """The values seen, for people."""
+        """The values that the predicate was decided on, in words."""
         return ", ".join(
             f"{name} is missing" if value is None else f"{name} = {value}"
             for name, value in self.seen.items()
@@ -35,7 +41,13 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Whether a filter matched, a reason per predicate, and the sentence that sums them up."""
+    """Why a filter matches a publication or does not; `str` shows a line per predicate.
+
+    Attributes:
+        matched: whether the filter matches.
+        reasons: the verdict of each predicate.
+        sentence: one sentence that names the predicate that decides.
+    """
 
     matched: bool
     reasons: tuple[Reason, ...]
@@ -79,7 +91,7 @@ def explain(expression: Expression, row: Row) -> Explanation:
 
 
 def _seen(leaf: Any, row: Row) -> dict[str, Any]:
-    """What a predicate looked at, as a filter would write it."""
+    """The values that a predicate is decided on, as a filter would write them."""
     found: dict[str, Any] = {}
     for attribute in attributes_of(leaf):
         value = row.get(attribute.name)
@@ -96,14 +108,14 @@ def _sentence(verdict: bool | None, reasons: tuple[Reason, ...]) -> str:
     if verdict:
         return "It matches."
     blame = [reason for reason in reasons if reason.verdict is not True]
-    told = next((r for r in blame if r.verdict is (False if verdict is False else None)), None)
-    told = told or (blame[0] if blame else None)
-    if told is None:  # every predicate holds, so a NOT around one of them turned the verdict
+    decisive = next((r for r in blame if r.verdict is (False if verdict is False else None)), None)
+    decisive = decisive or (blame[0] if blame else None)
+    if decisive is None:  # every predicate holds, so a NOT around one of them turned the verdict
         return "It does not match: what holds is excluded by a NOT."
-    why = f"{told.predicate} is {told.mark}"
+    why = f"{decisive.predicate} is {decisive.mark}"
     others = len(blame) - 1
     more = "" if not others else f", and {others} more {'is' if others == 1 else 'are'} not true"
-    seen = f" ({told.shown})" if told.shown else ""
+    seen = f" ({decisive.shown})" if decisive.shown else ""
     if verdict is None:
         return f"It does not match, since it is unknown whether it holds: {why}{seen}{more}."
     return f"It does not match: {why}{seen}{more}."

@@ -32,16 +32,16 @@ def read_expression(text: str, schema: Schema, limits: Limits) -> Expression:
 
 
 class Filter:
-    """A filter that was read and checked against a schema.
+    """A WHERE clause, read and checked against a schema.
 
     Attributes:
-        text: as it was given.
-        schema: what it was checked against.
-        expression: what it says.
-        normal: the same as a disjunction of conjunctions.
+        text: the text as it was given.
+        schema: the schema that the filter was checked against.
+        expression: the meaning of the text, as a tree of predicates.
+        normal: the same meaning as a disjunction of conjunctions.
 
     Raises:
-        FilterError: it cannot be accepted.
+        FilterError: the filter cannot be accepted; `position` and `hint` tell where and why.
     """
 
     __slots__ = ("__dict__", "expression", "normal", "schema", "text")
@@ -53,7 +53,7 @@ class Filter:
     def from_triples(
         cls, triples: Iterable[Any], schema: Schema, limits: Limits = DEFAULT_LIMITS
     ) -> "Filter":
-        """The filter of Python triples such as `[("volume", ">", 300000)]`."""
+        """The filter that joins Python triples such as `[("volume", ">", 300000)]` by AND."""
         expression = bind_triples(read_triples(triples), schema, limits)
         return cls._of(write(expression), expression, schema, limits)
 
@@ -71,7 +71,7 @@ class Filter:
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
-        """What its author should know: that it can never match, and why."""
+        """Warnings to the author of the filter: that it can never match, and why."""
         if covering.possible(self.normal):
             return ()
         outside = [
@@ -92,19 +92,26 @@ class Filter:
         return self.evaluate(self.schema.read(publication)) is True
 
     def evaluate(self, row: Row) -> Verdict:
-        """The verdict on a canonical row, as `Schema.read` gives it."""
+        """True, False or None (unknown) for a canonical row, as `Schema.read` gives it."""
         return evaluate(self.expression, row)
 
     def explain(self, publication: Mapping[str, Any]) -> Explanation:
-        """Why a publication matches or does not, predicate by predicate."""
+        """Why a publication matches or does not, predicate by predicate.
+
+        Raises:
+            PublicationError: the schema refuses the publication.
+        """
         return explain(self.expression, self.schema.read(publication))
 
     def covers(self, other: "Filter") -> bool:
-        """Whether every publication that matches `other` surely matches this filter."""
+        """Whether every publication that matches `other` also matches this filter.
+
+        True is certain; False may only mean that the proof was not found.
+        """
         return covering.covers(self.normal, other.normal)
 
     def overlaps(self, other: "Filter") -> bool:
-        """Whether a publication may match both filters; False is certain."""
+        """Whether some publication may match both filters; False is certain."""
         return covering.overlaps(self.normal, other.normal)
 
     def __str__(self) -> str:

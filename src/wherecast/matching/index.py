@@ -21,10 +21,18 @@ if TYPE_CHECKING:  # these load the kernels of a tree
 
 
 class Index:
-    """Filters by id; `match` gives the ids of those that each publication satisfies.
+    """Filters by id; `match` finds the filters that each publication satisfies.
 
-    Ids are strings or ints, one type per index. Adding an id again replaces its filter. The kind
-    `betree` takes parameters.
+    Ids are strings or ints, one type per index. Adding an id again replaces its filter.
+
+    Args:
+        schema: the schema of the publications and filters.
+        kind: `columnar`, the fastest; `betree`, whose branches can move; `forest`, which knows
+            which filters cover which; or `scan`, the reference index.
+        parameters: how a tree of kind `betree` grows; other kinds take none.
+
+    Raises:
+        ConfigError: the kind is unknown, or takes no parameters.
     """
 
     def __init__(
@@ -58,10 +66,11 @@ class Index:
         return id in self._engine
 
     def add(self, id: Id, filter: str | Filter) -> None:
-        """Adds a filter, or replaces the one of the same id.
+        """Adds a filter, or replaces the filter of the same id.
 
         Raises:
             FilterError: the filter cannot be accepted; nothing changed.
+            ConfigError: the id is of another type than the ids of this index.
         """
         id_type = self._checked_type(id, self._id_type)
         self._engine.add(id, self._own(filter))
@@ -70,15 +79,15 @@ class Index:
     def add_all(
         self, filters: Any, on_bad: Literal["raise", "skip"] = "raise"
     ) -> list[tuple[Id, FilterError]]:
-        """Adds many filters: all of them, or with `on_bad="skip"` all but the bad ones.
+        """Adds many filters at once: all or none, or with `on_bad="skip"` all good ones.
 
         Args:
-            filters: pairs of id and filter, a mapping, or a table with the columns `id` and
-                `filter`: anything with the Arrow interface.
-            on_bad: what a filter that cannot be accepted does.
+            filters: pairs of id and filter, a mapping from id to filter, or a table with the
+                columns `id` and `filter` (anything with the Arrow interface).
+            on_bad: `"raise"` refuses all filters where one is bad, `"skip"` leaves bad ones out.
 
         Returns:
-            The bad ones that were left out, each with its error.
+            The ids and errors of the bad filters that were left out.
 
         Raises:
             FilterError: a filter cannot be accepted; nothing changed.
@@ -105,14 +114,19 @@ class Index:
         self.remove_all([id])
 
     def remove_all(self, ids: Iterable[Id]) -> None:
-        """Removes many filters: all of them, or none where one is not there."""
+        """Removes many filters, all or none.
+
+        Raises:
+            KeyError: there is no filter of one of the ids; nothing changed.
+        """
         self._engine.remove_all(list(dict.fromkeys(ids)))
 
     def match(self, publications: Any) -> Matches:
         """The ids of the filters that each publication satisfies.
 
         Args:
-            publications: a list of mappings, or anything with the Arrow interface.
+            publications: a list of mappings, or anything with the Arrow interface (pyarrow,
+                pandas, Polars, DuckDB).
 
         Raises:
             PublicationError: the schema refuses a publication; every problem is listed.
@@ -120,7 +134,7 @@ class Index:
         return self._engine.match(self._valid(publications).batch)
 
     def stats(self) -> dict[str, Any]:
-        """Figures about the index."""
+        """Figures about the index: its kind, the number of filters, and others by kind."""
         return {"kind": self.kind, "filters": len(self), **self._engine.stats()}
 
     def explain_plan(self) -> str:
@@ -238,10 +252,13 @@ class Index:
 
     @classmethod
     def load(cls, path: str | Path) -> "Index":
-        """The index in a file. One of kind `columnar` is mapped, not read, and must stay as it is.
+        """The index in a file that `save` wrote.
+
+        The file of an index of kind `columnar` is mapped, not read: it must not be changed while
+        the index is in use.
 
         Raises:
-            SnapshotError: it is missing, damaged, or of a newer format.
+            SnapshotError: the file is missing, damaged, or of a newer format.
         """
         kind, engine, schema, id_type = load_engine(Path(path))
         made = cls.__new__(cls)
@@ -301,7 +318,7 @@ class Index:
         return Ids.of([id for id, _ in pairs]), [self._own(f) for _, f in pairs], id_type
 
     def _own(self, filter: str | Filter) -> str | Filter:
-        """The filter, refused where it was read with another schema."""
+        """The filter itself; raises `ConfigError` where it was read with another schema."""
         if isinstance(filter, Filter) and filter.schema != self.schema:
             raise ConfigError("the filter was read with another schema than the index has")
         return filter

@@ -1,4 +1,4 @@
-"""What matching gives: compressed sparse rows of filter numbers, and the ids they stand for."""
+"""The matches of a batch: compressed sparse rows of filter numbers, and the ids of the filters."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ class Matches:
 
     Attributes:
         offsets: int64, one more than publications; row i is `indices[offsets[i]:offsets[i + 1]]`.
-        indices: int32, positions in `ids`, within a row in no order.
-        ids: the ids of the filters, in no order.
+        indices: int32, positions in `ids`; within a row in no order.
+        ids: the ids of the filters of the index, in no order.
     """
 
     offsets: npt.NDArray[np.int64]

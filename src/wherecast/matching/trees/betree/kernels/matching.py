@@ -28,7 +28,8 @@ from wherecast.matching.trees.betree.layout import (
 from wherecast.matching.trees.exact_kernels import CHECKED, VISITED
 from wherecast.matching.trees.items import DECIDES, I_HIGH, I_LOW, I_NUMBER, I_PROBE
 
-ALL, REST = -2, -1  # what is visited: everything, or the root's l-node; else one p-node
+ALL: int = -2  # what is visited: everything,
+REST: int = -1  # or the root's l-node; else one p-node
 
 
 @njit(cache=True, nogil=True)
