@@ -2,71 +2,51 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 from prometheus_client import CollectorRegistry, Counter
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
+from typing_extensions import override
 
 from wherecast.broker.intake.published import Published
 from wherecast.model import WherecastError
 from wherecast.server.http.messages.errors import Refused, error_of
+from wherecast.server.http.metric_catalog import METRICS
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A value that others keep.
+    """The value of a metric that other parts of the server keep.
 
     Attributes:
-        kind: whether it only grows.
-        name: of it.
-        text: what it is.
-        value: now; or values by what they are of.
-        label: what values are told apart by.
+        name: of the metric.
+        value: now; or the values by label.
     """
 
-    kind: Literal["gauge", "counter"]
     name: str
-    text: str
     value: float | Mapping[str, float]
-    label: str = ""
 
 
 Look = Callable[[], Iterable[Figure]]
-"""Gives values as they are now."""
+"""Gives figures as they are now."""
 
 
 class Counters:
     """The counters of a server.
 
     Attributes:
-        registry: has them all.
-        pulled: notifications.
-        pushed: notifications.
+        registry: has all metrics, those that other parts of the server keep included.
+        pulled: number of notifications delivered by pull.
+        pushed: number of notifications delivered by push.
     """
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        self._accepted = self._counter("publications_accepted", "Publications stored.")
-        self._duplicates = self._counter("publications_duplicate", "Publications stored before.")
-        self._rejected = Counter(
-            "wherecast_publications_rejected",
-            "Publications refused, by the first cause of each.",
-            ["cause"],
-            registry=self.registry,
-        )
-        self._refused = Counter(
-            "wherecast_publish_requests_refused",
-            "Requests of publishers that were refused as a whole.",
-            ["cause"],
-            registry=self.registry,
-        )
-        delivered = Counter(
-            "wherecast_notifications_delivered",
-            "Notifications handed to subscribers, those handed again too.",
-            ["way"],
-            registry=self.registry,
-        )
+        self._accepted = self._counter("publications_accepted")
+        self._duplicates = self._counter("publications_duplicate")
+        self._rejected = self._counter("publications_rejected")
+        self._refused = self._counter("publish_requests_refused")
+        delivered = self._counter("notifications_delivered")
         self.pulled, self.pushed = delivered.labels("pull"), delivered.labels("push")
 
     def published(self, done: Published) -> None:
@@ -84,32 +64,35 @@ class Counters:
         self._refused.labels(error_of(error)[1]["code"]).inc()
 
     def watch(self, look: Look) -> None:
-        """Has figures asked for whenever someone looks."""
+        """Adds figures, which are asked for whenever somebody reads the metrics."""
         self.registry.register(_Watched(look))
 
-    def _counter(self, name: str, text: str) -> Counter:
-        return Counter(f"wherecast_{name}", text, registry=self.registry)
+    def _counter(self, name: str) -> Counter:
+        entry = METRICS[name]
+        labels = [entry.label] if entry.label else []
+        return Counter(f"wherecast_{name}", entry.help, labels, registry=self.registry)
 
 
 class _Watched(Collector):
-    """Figures that others keep."""
+    """Figures that other parts of the server keep."""
 
     def __init__(self, look: Look) -> None:
         self._look = look
 
+    @override
     def collect(self) -> Iterator[Metric]:
-        """The figures now."""
-        for one in self._look():
-            family = GaugeMetricFamily if one.kind == "gauge" else CounterMetricFamily
-            labels = [one.label] if one.label else []
-            metric = family(f"wherecast_{one.name}", one.text, labels=labels)
-            if isinstance(one.value, Mapping):
-                for label, value in one.value.items():
+        for figure in self._look():
+            entry = METRICS[figure.name]
+            family = GaugeMetricFamily if entry.kind == "gauge" else CounterMetricFamily
+            labels = [entry.label] if entry.label else []
+            metric = family(f"wherecast_{entry.name}", entry.help, labels=labels)
+            if isinstance(figure.value, Mapping):
+                for label, value in figure.value.items():
                     metric.add_metric([label], value)
             else:
-                metric.add_metric([], one.value)
+                metric.add_metric([], figure.value)
             yield metric
 
     def describe(self) -> Iterator[Metric]:
-        """Nothing before someone looks."""
+        """No metrics: their values are asked for only when somebody reads them."""
         return iter(())
