@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 
-from wherecast.bench.matching.cases import batch_of, filters_of
+from wherecast.bench.case import batch_of, filters_of
 from wherecast.bench.matching.relations import Boxes
 from wherecast.bench.spark import engines as spark_engines
 from wherecast.bench.spark import experiment as bench
-from wherecast.bench.spark.cases import Case, cases
+from wherecast.bench.spark.cases import SparkCase, cases
 from wherecast.bench.spark.frames import checked
 from wherecast.bench.spark.joins import boxes_from
 from wherecast.cli.entry import run as command
@@ -45,7 +45,7 @@ def _few_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spark_engines, "_PROBE_STEP", 1_000)
 
 
-def case_of(workload: str) -> Case:
+def case_of(workload: str) -> SparkCase:
     [case] = [case for case in cases(FILTERS, workload) if case.what == workload]
     return case
 

@@ -8,28 +8,24 @@ from wherecast.bench.progress import Doing, Row
 from wherecast.model import ConfigError
 from wherecast.model.names import did_you_mean
 
-Case = Callable[[int | None, int, Path], Iterator[Row | Doing]]
-"""Takes the size, the seed and a directory of its own."""
+CaseRows = Callable[[int | None, int, Path], Iterator[Row | Doing]]
+"""The rows of a case, by size, seed and a directory for the case alone."""
 
 
 def check_choice(noun: str, only: str | None, known: Collection[str]) -> None:
-    """Refuses a choice that there is not.
-
-    Raises:
-        ConfigError: it names the nearest one, or those there are.
-    """
+    """Raises ConfigError unless the choice is known; names the nearest known ones, or all."""
     if only is not None and only not in known:
         hint = did_you_mean(only, known) or f"there are {', '.join(known)}"
         raise ConfigError(f"unknown {noun} {only}; {hint}")
 
 
 def rows_of(
-    cases: Mapping[str, Case], only: str | None, size: int | None, seed: int
+    cases: Mapping[str, CaseRows], only: str | None, size: int | None, seed: int
 ) -> Iterator[Row | Doing]:
-    """The rows of one case, or of all, each in a directory that goes with it.
+    """The rows of one case, or of all cases, each with a temporary directory.
 
     Raises:
-        ConfigError: there is no such case.
+        ConfigError: the case is unknown.
     """
     check_choice("case", only, cases)
     for name, case in cases.items():

@@ -197,18 +197,37 @@ def serve(  # noqa: PLR0913  # its options
 
 @app.command(epilog="Example: wherecast bench language --size 100000")
 def bench(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The experiment.")],
-    size: Annotated[int | None, typer.Option(help="How much work; its own if not given.")] = None,
-    seed: Annotated[
-        int | None, typer.Option(help="The seed of its workloads; drawn if not given.")
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the experiment.")],
+    size: Annotated[
+        int | None, typer.Option(help="Number of filters or publications at most, for a quick run.")
     ] = None,
-    directory: Annotated[Path, typer.Option(help="Where its results go.")] = Path("bench-results"),
+    seed: Annotated[
+        int | None, typer.Option(help="Seed of the workloads; drawn if not given.")
+    ] = None,
+    directory: Annotated[Path, typer.Option(help="Directory of the results.")] = Path(
+        "bench-results"
+    ),
     only: Annotated[
         str | None, typer.Option(metavar="WORKLOAD", help="Measure one workload only.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help=_JSON_HELP)] = False,
 ) -> None:
-    """Run an experiment: a table on screen, JSON lines and a picture in a directory."""
+    """Run an experiment: tables on screen, JSON lines and a picture in a directory.
+
+    - language: filters read per second
+
+    - matching: publications matched per second, DuckDB and Polars beside
+
+    - trees: the kinds of index beside each other
+
+    - spark: match beside the joins that users write (needs Java)
+
+    - broker: a broker in process (part of it needs Java)
+
+    - server: a server over HTTP and WebSocket (part of it needs Java)
+
+    The other engines and the pictures need: pip install 'wherecast[bench]'
+    """
     from wherecast.bench import Options, run
 
     run(name, Options(size, seed, directory, json, only))

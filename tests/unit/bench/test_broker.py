@@ -10,8 +10,9 @@ from wherecast.bench import Options, run
 from wherecast.bench.broker import experiment as broker
 from wherecast.bench.broker import publish
 from wherecast.bench.broker.load import BrokerLoad
-from wherecast.bench.matching.engines import WrongResult
-from wherecast.bench.run_experiment import EXPERIMENTS
+from wherecast.bench.experiments import EXPERIMENTS
+from wherecast.bench.measured import WrongResult
+from wherecast.bench.pictures import save_picture
 from wherecast.model import ConfigError
 
 NUMBERS = {name: 12.34 for view in broker.VIEWS for name in view.columns}
@@ -56,7 +57,7 @@ def test_rows_carry_their_proof(only: str, tmp_path: Path) -> None:
 def test_tables_fit_80_columns(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one = replace(EXPERIMENTS["broker"], rows=lambda *_: iter([ROW]), draw=lambda *_: None)
+    one = replace(EXPERIMENTS["broker"], rows=lambda *_: iter([ROW]), panels=lambda _: [])
     monkeypatch.setitem(EXPERIMENTS, "broker", one)
     monkeypatch.setenv("COLUMNS", "80")
     run("broker", Options(directory=tmp_path))
@@ -70,5 +71,5 @@ def test_tables_fit_80_columns(
 def test_pictures(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     for rows in ([ROW], []):
-        broker.draw(rows, tmp_path / "broker.png")
+        save_picture(broker.panels(rows), "here", tmp_path / "broker.png")
         assert (tmp_path / "broker.png").read_bytes().startswith(b"\x89PNG")

@@ -11,15 +11,15 @@ import pyarrow as pa
 import pytest
 
 from wherecast.bench import Options, run
+from wherecast.bench.experiments import EXPERIMENTS
 from wherecast.bench.matching import engines as matching_engines
 from wherecast.bench.matching import experiment as matching
 from wherecast.bench.matching import peers as matching_peers
 from wherecast.bench.matching import start
 from wherecast.bench.matching import updates as matching_updates
-from wherecast.bench.matching.cases import SCALE, Case, cases, equal_length, scale
-from wherecast.bench.matching.engines import WrongResult, pair_hash
+from wherecast.bench.matching.cases import SCALE, MatchingCase, cases, equal_length, scale
 from wherecast.bench.matching.peers import DuckDB, is_installed
-from wherecast.bench.run_experiment import EXPERIMENTS
+from wherecast.bench.measured import WrongResult, pair_hash
 from wherecast.cli.entry import run as command
 from wherecast.model import ConfigError
 from wherecast.workloads import WORKLOADS, bluedove
@@ -39,7 +39,7 @@ COLUMNAR_ROW = EVERY_ROW | {
 
 @pytest.fixture(autouse=True)
 def _few_publications(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fewer(size: int | None, only: str | None) -> Iterator[Case]:
+    def fewer(size: int | None, only: str | None) -> Iterator[MatchingCase]:
         for case in cases(size, only):
             yield replace(case, publications=PUBLICATIONS)
 
@@ -110,7 +110,7 @@ def test_the_table_fits_120_columns(
     row = {name: 1_234_567.0 if name.endswith("s/s") else 12.34 for name in names}
     row |= {"what": "bluedove, 40", "engine": "columnar", "filters": 1_000_000, "note": None}
     row |= {"publications": 20_000, "matches/s": 1_234_567_890.0, "workload": "bluedove"}
-    one = replace(EXPERIMENTS["matching"], rows=lambda *_: iter([row]), draw=lambda *_: None)
+    one = replace(EXPERIMENTS["matching"], rows=lambda *_: iter([row]), panels=lambda _: [])
     monkeypatch.setitem(EXPERIMENTS, "matching", one)
     monkeypatch.setenv("COLUMNS", "120")
     run("matching", Options(directory=tmp_path))
@@ -155,7 +155,7 @@ def test_seeds_are_fresh_unless_given(tmp_path: Path, monkeypatch: pytest.Monkey
     none = replace(
         EXPERIMENTS["matching"],
         rows=lambda size, seed, only: iter(seen.append(seed) or []),  # type: ignore[func-returns-value]
-        draw=lambda rows, path: None,
+        panels=lambda _: [],
     )
     monkeypatch.setitem(EXPERIMENTS, "matching", none)
     for seed in (7, None, None):

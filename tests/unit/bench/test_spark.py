@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from wherecast.bench import Options, run
-from wherecast.bench.run_experiment import EXPERIMENTS
+from wherecast.bench.experiments import EXPERIMENTS
+from wherecast.bench.pictures import save_picture
 from wherecast.bench.spark import experiment as spark
 from wherecast.bench.spark.cases import NAMES, SCALE, cases
 from wherecast.model import ConfigError
@@ -55,7 +56,7 @@ def test_an_unknown_workload_is_refused() -> None:
 def test_tables_fit_120_columns(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one = replace(EXPERIMENTS["spark"], rows=lambda *_: iter([ROW]), draw=lambda *_: None)
+    one = replace(EXPERIMENTS["spark"], rows=lambda *_: iter([ROW]), panels=lambda _: [])
     monkeypatch.setitem(EXPERIMENTS, "spark", one)
     monkeypatch.setenv("COLUMNS", "120")
     run("spark", Options(directory=tmp_path))
@@ -68,5 +69,5 @@ def test_tables_fit_120_columns(
 def test_pictures(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     series = [ROW | {"what": "scale, alerts", "filters": size} for size in (1_000, 10_000)]
-    spark.draw([ROW, *series], tmp_path / "spark.png")
+    save_picture(spark.panels([ROW, *series]), "here", tmp_path / "spark.png")
     assert (tmp_path / "spark.png").read_bytes().startswith(b"\x89PNG")

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from wherecast.bench.matching import updates as matching_updates
-from wherecast.bench.matching.engines import WrongResult
+from wherecast.bench.measured import WrongResult
 from wherecast.bench.trees import cases as trees_cases
 from wherecast.bench.trees import changes as trees_changes
 from wherecast.bench.trees import experiment as trees

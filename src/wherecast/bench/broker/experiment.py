@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from wherecast.bench.broker import latency, publish, segments
 from wherecast.bench.broker.load import BrokerLoad
-from wherecast.bench.choice import Case, rows_of
+from wherecast.bench.choice import CaseRows, rows_of
+from wherecast.bench.pictures import Panel, bars_of
 from wherecast.bench.progress import Doing, Row, View
 
 TITLE = "A broker: publications accepted, delivered and kept"
@@ -67,7 +67,7 @@ def _segments(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
         yield segments.measure(size, matches, home / str(matches))
 
 
-CASES: dict[str, Case] = {
+CASES: dict[str, CaseRows] = {
     "publish": _publish,
     "latency": _latency,
     "spark": _spark,
@@ -75,29 +75,9 @@ CASES: dict[str, Case] = {
 }
 
 
-def draw(rows: list[Row], path: Path) -> None:
-    """Publications per second and latencies, a bar per row, with the targets as lines."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(12, 3.4), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    _bars(left, rows, "publications/s", "publications per second, durable")
-    _bars(right, rows, "p50 ms", "publish to take, p50, milliseconds")
-    figure.savefig(path, dpi=150)
-
-
-def _bars(axes: Any, rows: list[Row], name: str, label: str) -> None:
-    shown = [row for row in rows if name in row][::-1]
-    axes.set_xlabel(label)
-    axes.spines[["top", "right"]].set_visible(False)
-    if not shown:
-        return
-    values = [row[name] for row in shown]
-    bars = axes.barh([row["what"] for row in shown], values, color="#4477aa")
-    axes.bar_label(bars, [f" {value:,.3g}" for value in values])
-    for place, row in enumerate(shown):
-        target = row.get(f"target {name}")
-        if target is not None:
-            axes.plot([target, target], [place - 0.4, place + 0.4], color="#ee6677")
-    axes.set_xscale("log")
-    axes.set_xlim(min(values) / 4, max(values) * 8)
+def panels(rows: list[Row]) -> list[Panel]:
+    """Publications per second and latencies, a bar per row, with the targets."""
+    return [
+        bars_of(rows, "publications/s", "throughput", "publications per second, durable"),
+        bars_of(rows, "p50 ms", "latency", "publish to take, median, milliseconds"),
+    ]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from wherecast.bench.broker.load import SUBSCRIBER, BrokerLoad
-from wherecast.bench.matching.engines import WrongResult
+from wherecast.bench.measured import WrongResult
 from wherecast.bench.progress import Row
 from wherecast.broker.broker import Broker
 from wherecast.broker.broker_core import BrokerCore

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from wherecast.bench.matching.engines import WrongResult
+from wherecast.bench.measured import WrongResult
 from wherecast.matching import Index
 from wherecast.model import Schema
 from wherecast.workloads import alerts

@@ -6,7 +6,7 @@ from time import perf_counter, process_time, sleep
 
 import numpy as np
 
-from wherecast.bench.matching.engines import WrongResult
+from wherecast.bench.measured import WrongResult
 from wherecast.bench.progress import Row
 from wherecast.pipeline.live.grouping import group_matches
 from wherecast.pipeline.live.join_shares import JoinedMatches

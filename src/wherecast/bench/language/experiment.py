@@ -1,13 +1,13 @@
 """`wherecast bench language`: how fast filters are read, by shape and one by one."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from statistics import median, quantiles
 from time import perf_counter, process_time
-from typing import Any
 
 import pyarrow as pa
 
+from wherecast.bench.pictures import Panel, bars_of
+from wherecast.bench.progress import Row
 from wherecast.language import Filter, PredicateTable, read_filters
 from wherecast.workloads import Workload, bluedove, mixed
 
@@ -17,7 +17,7 @@ _ALONE = 5_000
 _NEW_SHAPES = 1_000
 
 
-def rows(size: int | None, seed: int, only: str | None = None) -> Iterator[dict[str, Any]]:
+def rows(size: int | None, seed: int, only: str | None = None) -> Iterator[Row]:
     """A row per way of reading, each with the shapes and the checksum that prove the result."""
     pa.set_cpu_count(1)
     count = size or _SIZE
@@ -35,14 +35,14 @@ def _texts(workload: Workload, count: int) -> pa.ChunkedArray:
     return pa.Table.from_batches(workload.filters(count)).column("filter")
 
 
-def _by_shape(workload: Workload, texts: pa.ChunkedArray) -> dict[str, Any]:
+def _by_shape(workload: Workload, texts: pa.ChunkedArray) -> Row:
     started, used = perf_counter(), process_time()
     table = read_filters(texts, workload.schema)
     seconds, cpu_seconds = perf_counter() - started, process_time() - used
     return _row(f"{workload.name}, by shape", table, seconds, cpu_seconds)
 
 
-def _alone(workload: Workload, texts: pa.ChunkedArray) -> dict[str, Any]:
+def _alone(workload: Workload, texts: pa.ChunkedArray) -> Row:
     """The same filters through the slow path, as the measure of what reading by shape gains."""
     plain = texts.to_pylist()
     started, used = perf_counter(), process_time()
@@ -53,7 +53,7 @@ def _alone(workload: Workload, texts: pa.ChunkedArray) -> dict[str, Any]:
     return _row(f"{workload.name}, one by one", table, seconds, cpu_seconds)
 
 
-def _new_shapes(workload: Workload, count: int) -> dict[str, Any]:
+def _new_shapes(workload: Workload, count: int) -> Row:
     """Each filter of another shape, read into a table of its own."""
     texts = _texts(workload, count).to_pylist()
     read_filters(["TRUE"], workload.schema)  # what is loaded once is not a shape's cost
@@ -68,7 +68,7 @@ def _new_shapes(workload: Workload, count: int) -> dict[str, Any]:
     return {**row, "ms per shape, p50": median(millis), "ms, p95": p95, "ms, worst": max(millis)}
 
 
-def _row(what: str, table: PredicateTable, seconds: float, cpu_seconds: float) -> dict[str, Any]:
+def _row(what: str, table: PredicateTable, seconds: float, cpu_seconds: float) -> Row:
     return {
         "what": what,
         "filters": len(table),
@@ -83,18 +83,6 @@ def _row(what: str, table: PredicateTable, seconds: float, cpu_seconds: float) -
     }
 
 
-def draw(rows: list[dict[str, Any]], path: Path) -> None:
+def panels(rows: list[Row]) -> list[Panel]:
     """Filters read per second, a bar per row."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8, 3.2), layout="constrained")
-    axes = figure.add_subplot()
-    names = [row["what"] for row in rows][::-1]
-    rates = [row["filters/s"] for row in rows][::-1]
-    bars = axes.barh(names, rates, color="#4477aa")
-    axes.bar_label(bars, [f" {rate:,.0f}" for rate in rates])
-    axes.set_xscale("log")
-    axes.set_xlim(100, max(rates) * 6)
-    axes.set_xlabel("filters read per second, one core")
-    axes.spines[["top", "right"]].set_visible(False)
-    figure.savefig(path, dpi=150)
+    return [bars_of(rows, "filters/s", "reading filters", "filters read per second, one core")]

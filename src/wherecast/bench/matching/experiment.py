@@ -1,26 +1,17 @@
 """`wherecast bench matching`: publications matched per second, by workload, size and engine."""
 
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
+from wherecast.bench.case import batch_of, filters_of
 from wherecast.bench.choice import check_choice
 from wherecast.bench.matching import engines as engines
-from wherecast.bench.matching.cases import (
-    SAMPLE,
-    SCALE,
-    SMALL,
-    Case,
-    batch_of,
-    cases,
-    filters_of,
-    scale,
-)
+from wherecast.bench.matching.cases import SAMPLE, SCALE, SMALL, MatchingCase, cases, scale
 from wherecast.bench.matching.peers import PEERS
 from wherecast.bench.matching.start import START, starts
 from wherecast.bench.matching.updates import BULK, SINGLES, updates
+from wherecast.bench.pictures import Panel, lines_of
 from wherecast.bench.progress import Doing, Row, View
 from wherecast.workloads import WORKLOADS
 
@@ -48,7 +39,6 @@ VIEWS = (
         "µs/publication": "µs/pub", "times columnar": "× columnar", "note": "note",
     }),
 )  # fmt: skip
-_COLOURS = {"columnar": "#4477aa", "duckdb": "#ee6677", "polars": "#228833", "scan": "#999999"}
 
 
 def rows(size: int | None, seed: int, only: str | None = None) -> Iterator[Row | Doing]:
@@ -74,68 +64,39 @@ def rows(size: int | None, seed: int, only: str | None = None) -> Iterator[Row |
             yield from _case(case, seed)
 
 
-def _case(case: Case, seed: int) -> Iterator[Row | Doing]:
+def _case(case: MatchingCase, seed: int) -> Iterator[Row | Doing]:
     """The rows of one case, the index first."""
-    about = f"{case.what}, {case.filters:,} filters"
-    yield Doing(f"{about}: drawing")
+    yield Doing(f"{case.about}: drawing")
     workload = case.make(seed)
     extra = BULK + SINGLES if case.whole else 0
     drawn = filters_of(workload, case.filters + extra)
     filters, more = drawn.slice(0, case.filters), drawn.slice(case.filters)
     publications = batch_of(workload, SAMPLE + case.publications)
     sample, batch = publications.slice(0, SAMPLE), publications.slice(SAMPLE)
-    yield Doing(f"{about}: columnar")
-    index = engines.columnar(case, workload.schema, filters.column("filter"), sample, batch)
-    row = {**index.row, "expected": workload.matches_per_publication(case.filters)}
+    yield Doing(f"{case.about}: columnar")
+    table, read_seconds = engines.read_table(filters.column("filter"), workload.schema)
+    index = engines.columnar(case, table, sample, batch)
+    row = {**index.row, "read seconds": read_seconds}
+    row["expected"] = workload.matches_per_publication(case.filters)
     if case.whole:
-        yield Doing(f"{about}: adding and removing")
+        yield Doing(f"{case.about}: adding and removing")
         row.update(updates(workload.schema, filters, more, batch))
     yield row
     if case.filters <= SMALL:
-        yield Doing(f"{about}: scan")
+        yield Doing(f"{case.about}: scan")
         yield engines.scan(case, workload.schema, filters, batch, index)
     for name in PEERS if case.form else ():
-        yield Doing(f"{about}: {name}")
-        yield engines.peer(case, name, batch, index)
+        yield Doing(f"{case.about}: {name}")
+        yield engines.peer(case, name, table, batch, index)
 
 
-def draw(rows: list[Row], path: Path) -> None:
-    """Time per publication against the number of filters: by workload, and by engine."""
-    from matplotlib.figure import Figure
-
+def panels(rows: list[Row]) -> list[Panel]:
+    """Time per publication: of the index by workload, then by engine in each workload."""
     timed = [row for row in rows if "µs/publication" in row]
     own = [row for row in timed if row["engine"] == "columnar" and row["what"] != SCALE]
-    series = [row for row in timed if row["what"] == SCALE]
-    panels = [
-        (title, by, some)
-        for title, by, some in (
-            ("columnar, by workload", "what", own),
-            ("bluedove at equal matches, by engine", "engine", series),
-        )
-        if some
-    ]
-    figure = Figure(figsize=(5.5 * max(1, len(panels)), 4.6), layout="constrained")
-    for place, (title, by, some) in enumerate(panels):
-        axes = figure.add_subplot(1, len(panels), place + 1)
-        axes.set_title(title, loc="left")
-        for name in dict.fromkeys(row[by] for row in some):
-            _line(axes, [row for row in some if row[by] == name], name)
-        _finish(axes)
-    figure.savefig(path, dpi=150)
-
-
-def _line(axes: Any, rows: list[Row], label: str) -> None:
-    points = sorted((row["filters"], row["µs/publication"]) for row in rows)
-    axes.plot(*zip(*points, strict=True), marker="o", label=label, color=_COLOURS.get(label))
-
-
-def _finish(axes: Any) -> None:
-    axes.set(xscale="log", yscale="log")
-    axes.set_xlabel("subscriptions")
-    axes.set_ylabel("µs per publication, one core")
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter("{x:,.10g}")
-        axis.set_minor_formatter("")
-    axes.grid(which="major", color="#dddddd", linewidth=0.6)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
+    found: list[Panel] = [lines_of(own, "columnar, by workload", "what")] if own else []
+    for name in dict.fromkeys(row["what"] for row in timed):
+        title = "bluedove at equal matches" if name == SCALE else name
+        some = [row for row in timed if row["what"] == name]
+        found.append(lines_of(some, f"{title}, by engine", "engine"))
+    return found

@@ -31,7 +31,7 @@ def starts(seed: int) -> Iterator[dict[str, Any]]:
 
 def first_match(seed: int) -> None:
     """Reads filters and matches publications; prints what that took, as JSON."""
-    from wherecast.bench.matching.cases import batch_of, filters_of
+    from wherecast.bench.case import batch_of, filters_of
     from wherecast.workloads import bluedove
 
     workload = bluedove(seed=seed)

@@ -11,7 +11,7 @@ from time import perf_counter, sleep
 
 import orjson
 
-from wherecast.bench.matching.engines import WrongResult
+from wherecast.bench.measured import WrongResult
 from wherecast.bench.server.load import SUBSCRIBERS, ServerLoad
 from wherecast.bench.server.process import MeasuredServer
 

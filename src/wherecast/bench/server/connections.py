@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from wherecast.bench.matching.engines import WrongResult
+from wherecast.bench.measured import WrongResult
 from wherecast.bench.progress import Doing, Row
 from wherecast.bench.server.clients import PATH
 from wherecast.bench.server.cpu import cpu_columns

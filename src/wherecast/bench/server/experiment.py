@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from time import perf_counter, process_time, sleep
 
-from wherecast.bench.broker.experiment import draw as draw_bars
-from wherecast.bench.choice import Case, rows_of
+from wherecast.bench.choice import CaseRows, rows_of
+from wherecast.bench.pictures import Panel, bars_of
 from wherecast.bench.progress import Doing, Row, View
 from wherecast.bench.server import connections, subscriptions
 from wherecast.bench.server.clients import PublishingConnection, receiving, subscribe_all
@@ -93,7 +93,7 @@ def _publish(server: MeasuredServer, bodies: list[bytes], count: int) -> None:
     publisher.close()
 
 
-def _deliver(runner: str) -> Case:
+def _deliver(runner: str) -> CaseRows:
     """Publications as fast as they are acknowledged."""
 
     def case(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
@@ -135,7 +135,7 @@ def _deliver(runner: str) -> Case:
     return case
 
 
-CASES: dict[str, Case] = {
+CASES: dict[str, CaseRows] = {
     "accept": _accept,
     "subscriptions": subscriptions.rows,
     "connections": connections.rows,
@@ -146,6 +146,9 @@ CASES: dict[str, Case] = {
 }
 
 
-def draw(rows: list[Row], path: Path) -> None:
-    """Publications per second and latencies, a bar per row, with the targets as lines."""
-    draw_bars(rows, path)
+def panels(rows: list[Row]) -> list[Panel]:
+    """Publications per second and latencies, a bar per row, with the targets."""
+    return [
+        bars_of(rows, "publications/s", "throughput", "publications per second"),
+        bars_of(rows, "p50 ms", "latency", "publish to push, median, milliseconds"),
+    ]

@@ -8,7 +8,7 @@ from time import perf_counter, process_time, sleep
 
 import numpy as np
 
-from wherecast.bench.choice import Case
+from wherecast.bench.choice import CaseRows
 from wherecast.bench.progress import Doing, Row
 from wherecast.bench.server.clients import PublishingConnection, Receiving, receiving, subscribe_all
 from wherecast.bench.server.cpu import cpu_columns
@@ -86,7 +86,7 @@ def _receiving(
             yield server, clients
 
 
-def latency(runner: str) -> Case:
+def latency(runner: str) -> CaseRows:
     """Publications one by one at a steady rate."""
 
     def case(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:

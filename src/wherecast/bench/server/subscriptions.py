@@ -9,7 +9,7 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
-from wherecast.bench.matching.engines import WrongResult
+from wherecast.bench.measured import WrongResult
 from wherecast.bench.progress import Doing, Row
 from wherecast.bench.server.clients import NDJSON, PublishingConnection
 from wherecast.bench.server.cpu import cpu_columns

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
+from wherecast.bench.case import Case
 from wherecast.bench.spark.joins import Join
-from wherecast.workloads import WORKLOADS, Workload
 
-Measured = Literal["arrays", "rows", "semi"]
+MeasuredOutput = Literal["arrays", "rows", "semi"]
 SCALE = "scale"
 _SCALE_SIZES = (1_000, 10_000, 100_000, 1_000_000)
 _SCALE_PUBLICATIONS = 200_000
@@ -19,53 +19,37 @@ _KINDS = Join("kind join", keys=("kind",))
 _AREA = Join("cells lat, lon", cells=("lat", "lon"), width=3.0)
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
-    """A workload at one size.
+@dataclass(frozen=True)
+class SparkCase(Case):
+    """A workload at one size, and how it is matched.
 
     Attributes:
-        workload: as `WORKLOADS` names it.
-        filters: how many there are.
-        publications: how many are matched.
-        outputs: what is asked of `match`: an `output`, or `semi` for `how`.
-        joins: what users write in its place.
-        label: how rows call it; the workload where it is empty.
-        options: of the workload.
+        outputs: the outputs of `match`, and `semi` for `how="semi"`.
+        joins: the joins that users write in the place of `match`.
     """
 
-    workload: str
-    filters: int
-    publications: int
-    outputs: tuple[Measured, ...]
-    joins: tuple[Join, ...]
-    label: str = ""
-    options: tuple[tuple[str, Any], ...] = ()
-
-    @property
-    def what(self) -> str:
-        """How rows call it."""
-        return self.label or self.workload
-
-    def make(self, seed: int) -> Workload:
-        """The workload itself."""
-        return WORKLOADS[self.workload](seed=seed, **dict(self.options))
+    outputs: tuple[MeasuredOutput, ...] = ("arrays",)
+    joins: tuple[Join, ...] = ()
 
 
 _ALL = (
-    Case("bluedove", 40_000, 2_000_000, ("arrays", "semi", "rows"),
-         (_RANGES, Join("cells a", cells=("a",), width=62.5),
-          Join("cells a, b", cells=("a", "b"), width=125.0))),
-    Case("bluedove", 1_000_000, 2_000_000, ("rows",),
-         (_RANGES, Join("cells a", cells=("a",), width=20.0),
-          Join("cells a, b", cells=("a", "b"), width=40.0)),
-         label="bluedove, 40", options=(("length", 40),)),
-    Case("alerts", 1_000_000, 400_000, ("arrays",), (_SYMBOLS,)),
-    Case("geofence", 1_000_000, 1_000_000, ("arrays",), (_RANGES, _AREA, _KINDS)),
+    SparkCase(
+        "bluedove", 40_000, 2_000_000, outputs=("arrays", "semi", "rows"),
+        joins=(_RANGES, Join("cells a", cells=("a",), width=62.5),
+               Join("cells a, b", cells=("a", "b"), width=125.0)),
+    ),
+    SparkCase(
+        "bluedove", 1_000_000, 2_000_000, "bluedove, 40", (("length", 40),), outputs=("rows",),
+        joins=(_RANGES, Join("cells a", cells=("a",), width=20.0),
+               Join("cells a, b", cells=("a", "b"), width=40.0)),
+    ),
+    SparkCase("alerts", 1_000_000, 400_000, joins=(_SYMBOLS,)),
+    SparkCase("geofence", 1_000_000, 1_000_000, joins=(_RANGES, _AREA, _KINDS)),
 )  # fmt: skip
 NAMES = (*dict.fromkeys(case.workload for case in _ALL), *(c.label for c in _ALL if c.label), SCALE)
 
 
-def cases(size: int | None, only: str | None) -> Iterator[Case]:
+def cases(size: int | None, only: str | None) -> Iterator[SparkCase]:
     """The cases with at most `size` filters each; `scale` has each workload at several sizes."""
     for case in _ALL:
         if only == SCALE:
@@ -74,7 +58,7 @@ def cases(size: int | None, only: str | None) -> Iterator[Case]:
             yield _cut(case, size)
 
 
-def _scaled(case: Case, size: int | None) -> Iterator[Case]:
+def _scaled(case: SparkCase, size: int | None) -> Iterator[SparkCase]:
     """A workload from few filters to many; rows of it are compared with each other."""
     most = min(size or case.filters, max(_SCALE_SIZES))
     label = f"{SCALE}, {case.what}"
@@ -84,7 +68,7 @@ def _scaled(case: Case, size: int | None) -> Iterator[Case]:
                            label=label), size)  # fmt: skip
 
 
-def _cut(case: Case, size: int | None) -> Case:
+def _cut(case: SparkCase, size: int | None) -> SparkCase:
     if size is None:
         return case
     return replace(

@@ -1,6 +1,5 @@
 """Measuring `match` and the joins in its place on one case, in one Spark session."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -9,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from wherecast.bench.matching.engines import WrongResult
+from wherecast.bench.case import filters_of
+from wherecast.bench.measured import WrongResult, timed
 from wherecast.bench.progress import Row
-from wherecast.bench.spark.cases import Case, Measured
+from wherecast.bench.spark.cases import MeasuredOutput, SparkCase
 from wherecast.bench.spark.frames import (
     PUBLICATION,
     CheckedResult,
     checked,
+    numbered,
     repeated,
     seconds_of,
     stored,
@@ -50,7 +51,7 @@ class Bench:
         publications: the publications as a frame.
     """
 
-    case: Case
+    case: SparkCase
     spark: "SparkSession"
     home: Path
     schema: Schema
@@ -67,11 +68,8 @@ class Bench:
         return stored(self.spark, self.table.slice(0, rows), home)
 
 
-def bench_of(case: Case, spark: "SparkSession", home: Path, seed: int) -> Bench:
+def bench_of(case: SparkCase, spark: "SparkSession", home: Path, seed: int) -> Bench:
     """Draws the filters and the publications of a case, and stores them."""
-    from wherecast.bench.matching.cases import filters_of
-    from wherecast.bench.spark.frames import numbered
-
     workload = case.make(seed)
     texts = filters_of(workload, case.filters)
     table = numbered(pa.Table.from_batches(workload.publications(case.publications)))
@@ -92,7 +90,8 @@ def first_result(bench: Bench) -> tuple[Row, "Filters"]:
     matches = match(first, filters).count()
     done = perf_counter()
     row = {
-        **_about(bench.case, "match", "first result"),
+        **bench.case.columns("match"),
+        "output": "first result",
         "publications": min(FIRST, bench.table.num_rows),
         "matches": matches,
         "compile seconds": compiled - started,
@@ -111,7 +110,7 @@ class Matching:
         self._read_seconds = median(repeated(lambda: bench.publications, _PEER_REPEATS))
         self.rows: dict[str, Row] = {}
 
-    def measure(self, output: Measured) -> Row:
+    def measure(self, output: MeasuredOutput) -> Row:
         """One output on all publications, with the transfer alone beside it.
 
         Raises:
@@ -140,7 +139,7 @@ class Matching:
         self.rows[output] = row
         return row
 
-    def result(self, publications: "DataFrame", output: Measured) -> "DataFrame":
+    def result(self, publications: "DataFrame", output: MeasuredOutput) -> "DataFrame":
         """The query of one output."""
         from wherecast.spark import match
 
@@ -148,7 +147,7 @@ class Matching:
             return match(publications, self._filters, how="semi")
         return match(publications, self._filters, output=output)
 
-    def _compare(self, output: Measured, found: CheckedResult) -> None:
+    def _compare(self, output: MeasuredOutput, found: CheckedResult) -> None:
         """All outputs have the same pairs; `semi` has the publications of `arrays`."""
         if output == "semi":
             arrays = self.result(self._bench.publications, "arrays").select(PUBLICATION)
@@ -166,7 +165,7 @@ def joined(bench: Bench, join: Join, matching: Matching) -> Row:
     """
     home = bench.home / f"join-{join.name}"
     boxes = boxes_from(bench.texts.column("filter"), bench.schema)
-    load_seconds, ready = _timed(lambda: prepared(bench.spark, join, boxes, home))
+    load_seconds, ready = timed(lambda: prepared(bench.spark, join, boxes, home))
     rows, start_seconds = _sample_size(bench, ready)
     sample = bench.sample(rows)
     seconds = repeated(lambda: ready.pairs(sample), _PEER_REPEATS)
@@ -183,12 +182,8 @@ def joined(bench: Bench, join: Join, matching: Matching) -> Row:
     return {**row, **more, "agrees with": "match", **ratios}
 
 
-def need_equal(case: Case, name: str, found: CheckedResult, expected: CheckedResult) -> None:
-    """Nothing where two results hold the same.
-
-    Raises:
-        WrongResult: they do not.
-    """
+def need_equal(case: SparkCase, name: str, found: CheckedResult, expected: CheckedResult) -> None:
+    """Raises WrongResult unless two results hold the same."""
     if (found.rows, found.hash) != (expected.rows, expected.hash):
         raise WrongResult(
             f"{case.what}, {case.filters:,} filters: {name} found {found.rows:,} matches"
@@ -213,23 +208,13 @@ def _sample_size(bench: Bench, ready: PreparedJoin) -> tuple[int, float]:
     return most, start
 
 
-def _about(case: Case, engine: str, output: str) -> Row:
-    return {
-        "what": case.what,
-        "workload": case.workload,
-        "options": dict(case.options),
-        "engine": engine,
-        "output": output,
-        "filters": case.filters,
-    }
-
-
 def _figures(
-    case: Case, names: tuple[str, str], rows: int, seconds: list[float], found: CheckedResult
+    case: SparkCase, names: tuple[str, str], rows: int, seconds: list[float], found: CheckedResult
 ) -> Row:
     middle, best = median(seconds), min(seconds)
     row = {
-        **_about(case, *names),
+        **case.columns(names[0]),
+        "output": names[1],
         "publications": rows,
         "seconds": middle,
         "best seconds": best,
@@ -247,9 +232,3 @@ def _figures(
         "match rows/s": found.rows / middle,
     }
     return {**row, **pairs}
-
-
-def _timed(call: Callable[[], PreparedJoin]) -> tuple[float, PreparedJoin]:
-    started = perf_counter()
-    result = call()
-    return perf_counter() - started, result

@@ -6,9 +6,10 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from wherecast.bench.choice import check_choice
+from wherecast.bench.pictures import Bars, Lines, Panel
 from wherecast.bench.progress import Doing, Row, View
 from wherecast.bench.spark import engines as engines
-from wherecast.bench.spark.cases import NAMES, SCALE, Case, cases
+from wherecast.bench.spark.cases import NAMES, SCALE, SparkCase, cases
 from wherecast.pipeline.spark.session import spark_session
 from wherecast.pipeline.spark.warm_up import warm_up
 
@@ -36,7 +37,6 @@ VIEWS = (
         "match rows/s": "rows/s", "times arrays": "× arrays", "times rows": "× rows",
     }),
 )  # fmt: skip
-_COLOURS = {"match": "#4477aa", "range": "#ee6677", "cells": "#ccbb44"}
 
 
 def rows(size: int | None, seed: int, only: str | None = None) -> Iterator[Row | Doing]:
@@ -53,7 +53,7 @@ def rows(size: int | None, seed: int, only: str | None = None) -> Iterator[Row |
     """
     check_choice("workload", only, NAMES)
     for case in cases(size, only):
-        yield Doing(f"{_about(case)}: starting Spark")
+        yield Doing(f"{case.about}: starting Spark")
         with (
             TemporaryDirectory(prefix="wherecast-bench-") as home,
             spark_session(MASTER, options=_OPTIONS) as spark,  # new workers, so their memory is too
@@ -63,24 +63,20 @@ def rows(size: int | None, seed: int, only: str | None = None) -> Iterator[Row |
                 yield step if isinstance(step, Doing) else {**step, **_ran_on(spark)}
 
 
-def _case(case: Case, spark: "SparkSession", home: Path, seed: int) -> Iterator[Row | Doing]:
+def _case(case: SparkCase, spark: "SparkSession", home: Path, seed: int) -> Iterator[Row | Doing]:
     """The rows of one case, `match` first."""
-    yield Doing(f"{_about(case)}: drawing")
+    yield Doing(f"{case.about}: drawing")
     bench = engines.bench_of(case, spark, home, seed)
-    yield Doing(f"{_about(case)}: first result")
+    yield Doing(f"{case.about}: first result")
     row, filters = engines.first_result(bench)
     yield row
     matching = engines.Matching(bench, filters)
     for output in case.outputs:
-        yield Doing(f"{_about(case)}: match, {output}")
+        yield Doing(f"{case.about}: match, {output}")
         yield matching.measure(output)
     for join in case.joins:
-        yield Doing(f"{_about(case)}: {join.name}")
+        yield Doing(f"{case.about}: {join.name}")
         yield engines.joined(bench, join, matching)
-
-
-def _about(case: Case) -> str:
-    return f"{case.what}, {case.filters:,} filters"
 
 
 def _ran_on(spark: "SparkSession") -> Row:
@@ -93,40 +89,19 @@ def _ran_on(spark: "SparkSession") -> Row:
     }
 
 
-def draw(rows: list[Row], path: Path) -> None:
-    """Publications per second: a bar per engine and output, and lines for the scale series."""
-    from matplotlib.figure import Figure
-
+def panels(rows: list[Row]) -> list[Panel]:
+    """Publications per second by engine and output, a panel per case."""
     timed = [row for row in rows if "publications/s" in row]
-    series = [row for row in timed if row["what"].startswith(SCALE)]
     names = dict.fromkeys(row["what"] for row in timed)
-    figure = Figure(figsize=(5.5 * max(1, len(names)), 4), layout="constrained")
-    for place, what in enumerate(names):
-        axes = figure.add_subplot(1, len(names), place + 1)
-        some = [row for row in timed if row["what"] == what]
-        (_lines if some[0] in series else _bars)(axes, some)
-        axes.set_title(what, loc="left")
-        axes.spines[["top", "right"]].set_visible(False)
-    figure.savefig(path, dpi=150)
+    return [_panel(name, [row for row in timed if row["what"] == name]) for name in names]
 
 
-def _bars(axes: Any, rows: list[Row]) -> None:
-    shown = [(f"{row['engine']}, {row['output']}", row["publications/s"]) for row in rows][::-1]
-    names, rates = zip(*shown, strict=True)
-    colours = [_colour(name) for name in names]
-    axes.bar_label(axes.barh(names, rates, color=colours), [f" {rate:,.0f}" for rate in rates])
-    axes.set_xscale("log")
-    axes.set_xlim(min(rates) / 4, max(rates) * 8)
-    axes.set_xlabel("publications per second")
-
-
-def _lines(axes: Any, rows: list[Row]) -> None:
-    for name in dict.fromkeys(row["engine"] for row in rows):
-        points = [(row["filters"], row["publications/s"]) for row in rows if row["engine"] == name]
-        axes.plot(*zip(*points, strict=True), marker="o", label=name, color=_colour(name))
-    axes.set(xscale="log", yscale="log", xlabel="filters", ylabel="publications per second")
-    axes.legend(frameon=False, fontsize="small")
-
-
-def _colour(name: str) -> str:
-    return next((shade for start, shade in _COLOURS.items() if name.startswith(start)), "#228833")
+def _panel(name: str, rows: list[Row]) -> Panel:
+    """Bars of one case; lines for a case at several sizes."""
+    if name.startswith(SCALE):
+        points: dict[str, list[tuple[float, float]]] = {}
+        for row in rows:
+            points.setdefault(row["engine"], []).append((row["filters"], row["publications/s"]))
+        return Lines(name, "filters", "publications per second", points)
+    bars = {f"{row['engine']}, {row['output']}": row["publications/s"] for row in rows}
+    return Bars(name, "publications per second", bars, {})

@@ -7,14 +7,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from wherecast.bench.spark.cases import Measured
+from wherecast.bench.spark.cases import MeasuredOutput
 from wherecast.bench.spark.frames import PUBLICATION
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-def transfer(publications: "DataFrame", output: Measured, mean: float) -> "DataFrame":
+def transfer(publications: "DataFrame", output: MeasuredOutput, mean: float) -> "DataFrame":
     """The publications through Python and back, with as much added as a match would add.
 
     Args:

@@ -1,45 +1,23 @@
 """Measuring one kind of index on one case, through the public index."""
 
-from dataclasses import dataclass
-from statistics import median
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from wherecast.bench.matching.engines import pair_hash
+from wherecast.bench.measured import Measured, timed_row
 from wherecast.bench.progress import Row
-from wherecast.bench.trees.cases import Case
-from wherecast.matching import Index, Matches
+from wherecast.bench.trees.cases import TreesCase
+from wherecast.matching import Index
 from wherecast.model import Schema
 
 _REPEATS = 5
 _SCANNED = 50  # publications that the scan is given
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Measured:
-    """A kind of index on a case.
-
-    Attributes:
-        matches: of its publications.
-        row: its figures.
-    """
-
-    matches: Matches
-    row: Row
-
-    def hash_of(self, rows: int) -> str:
-        """A hash of the matches of the first publications."""
-        ends = self.matches.offsets[: rows + 1]
-        publications = np.repeat(np.arange(rows), np.diff(ends))
-        ids = np.array(list(self.matches.ids), np.int64)
-        return pair_hash(publications, ids[self.matches.indices[: int(ends[-1])]])
-
-
 def measured(
-    case: Case, kind: str, schema: Schema, filters: pa.Table, batch: pa.RecordBatch
+    case: TreesCase, kind: str, schema: Schema, filters: pa.Table, batch: pa.RecordBatch
 ) -> Measured:
     """The figures of a kind of index; compiling and reading of texts are outside of the times."""
     index = Index(schema, kind)
@@ -57,28 +35,10 @@ def measured(
         started = perf_counter()
         matches = index.match(given)
         seconds.append(perf_counter() - started)
-    row = _timed_row(case, kind, seconds, matches)
+    row = timed_row(case, kind, given.num_rows, seconds, matches.offsets[-1])
     figures = _tree_figures(index.stats(), before, case.filters, given.num_rows * len(seconds))
-    return Measured(matches, {**row, "build/s": case.filters / build, **figures})
-
-
-def _timed_row(case: Case, kind: str, seconds: list[float], matches: Matches) -> Row:
-    middle, rows, found = median(seconds), len(matches), int(matches.offsets[-1])
-    return {
-        "what": case.what,
-        "workload": case.workload,
-        "options": dict(case.options),
-        "engine": kind,
-        "filters": case.filters,
-        "publications": rows,
-        "matches": found,
-        "matches/publication": found / rows,
-        "publications/s": rows / middle,
-        "matches/s": found / middle,
-        "µs/publication": middle / rows * 1e6,
-        "best µs/publication": min(seconds) / rows * 1e6,
-        "repeats": len(seconds),
-    }
+    numbers = np.array(list(matches.ids), np.int64)[matches.indices]
+    return Measured(matches.offsets, numbers, {**row, "build/s": case.filters / build, **figures})
 
 
 def _tree_figures(stats: dict[str, Any], before: dict[str, Any], filters: int, done: int) -> Row:
