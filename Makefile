@@ -5,7 +5,7 @@
 
 BIN := .venv/bin
 READY := .venv/ready
-PYTEST := $(BIN)/pytest -n 2 --dist loadgroup
+PYTEST := $(BIN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder
 ARGS :=# further arguments of pytest, for instance ARGS="-x -k geo"
 ONLY :=# one of the campaigns, which are the names that tests give to the marker `soak`
 CAMPAIGNS := broker-kills full-disk-spark live-oracle live-oracle-spark server-kills server-kills-spark spark-kills

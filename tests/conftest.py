@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.environments import build_wheel
+from tests.environments import ROOT, build_wheel
 from tests.s3 import s3  # noqa: F401
 from tests.seeds import VARIABLE, run_seed
 from tests.spark.sessions import KIND, SESSIONS
@@ -25,6 +25,10 @@ _usual = settings(
 settings.register_profile("usual", _usual)
 settings.register_profile("thorough", _usual, max_examples=2000)
 settings.load_profile("usual")
+
+# For every process of the tests: code compiled by one of them is compiled for all, and what users
+# have in their caches stays out of it.
+os.environ.setdefault("WHERECAST_CACHE_DIR", str(ROOT / ".pytest_cache" / "wherecast"))
 
 # For every Spark that a test starts, in whatever process: see the file there.
 os.environ.setdefault("SPARK_CONF_DIR", str(Path(__file__).parent / "spark" / "conf"))
@@ -72,6 +76,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.xdist_group("spark" if shares else "spark-apart"))
         if KIND != "classic" and item.get_closest_marker("classic"):
             item.add_marker(not_classic)
+    if hasattr(config, "workerinput"):
+        items.sort(key=_turn)
+
+
+def _turn(item: pytest.Item) -> int:
+    """When a test comes, if several processes share the tests: a low number is early.
+
+    First are the files that compile nearly all kernels, one on each worker, so that everybody else
+    finds them compiled. Long groups and long tests follow, so that no worker is left with one.
+    """
+    group = item.get_closest_marker("xdist_group")
+    if group is not None:
+        return {"tree-kernels": 0, "column-kernels": 1, "spark": 2}.get(group.args[0], 3)
+    return 4 if item.get_closest_marker("slow") or item.get_closest_marker("release") else 5
 
 
 def _choose_campaign(config: pytest.Config, items: list[pytest.Item]) -> None:

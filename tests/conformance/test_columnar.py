@@ -6,6 +6,8 @@ from tests.conformance.cases import EACH_FILE, Case, CaseFile, check_cases, read
 from tests.ways import WAYS, take
 from wherecast import Index, Schema
 
+pytestmark = pytest.mark.xdist_group("column-kernels")  # see tests/conftest.py
+
 
 @pytest.fixture(params=WAYS)
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:

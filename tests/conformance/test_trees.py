@@ -6,6 +6,8 @@ from tests.conformance.cases import EACH_FILE, Case, CaseFile, check_cases, read
 from wherecast import Index, Schema
 from wherecast.matching.trees.betree.parameters import TreeParameters
 
+pytestmark = pytest.mark.xdist_group("tree-kernels")  # see tests/conftest.py
+
 TREES = ("betree", "forest")
 SMALL = TreeParameters(leaf_max=2, leaf_min=1)  # so that few filters make many nodes
 

@@ -304,6 +304,16 @@ def forest_of(index: Index) -> ForestIndex:
 
 
 TestBranchChanges = BranchChanges.TestCase
-TestBranchChanges.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestBranchChanges.settings = settings(max_examples=15, stateful_step_count=40, deadline=None)
 TestForestChanges = ForestChanges.TestCase
-TestForestChanges.settings = settings(max_examples=30, stateful_step_count=30, deadline=None)
+TestForestChanges.settings = settings(max_examples=15, stateful_step_count=30, deadline=None)
+
+
+@pytest.mark.release
+class TestManyBranchChanges(TestBranchChanges):
+    settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+
+
+@pytest.mark.release
+class TestManyForestChanges(TestForestChanges):
+    settings = settings(max_examples=30, stateful_step_count=30, deadline=None)

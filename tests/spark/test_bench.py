@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.classic  # plans and processes are looked at from Java's side
 
 FILTERS, SEED = 100, 3
+LONG = ("bluedove", "geofence")
 EVERY_ROW = {
     "what", "workload", "engine", "output", "filters", "publications", "seconds", "best seconds",
     "publications/s", "repeats", "hash", "spark", "java", "master",
@@ -58,7 +59,9 @@ def expected(workload: str, publications: int) -> int:
     return len(index.match(batch_of(drawn, publications)).indices)
 
 
-@pytest.mark.parametrize("workload", ["bluedove", "alerts", "geofence"])
+@pytest.mark.parametrize(
+    "workload", ["alerts", *(pytest.param(name, marks=pytest.mark.release) for name in LONG)]
+)
 def test_joins_find_what_match_finds(
     spark: "SparkSession", workload: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -118,7 +118,7 @@ def test_more_bounds_than_cells_on_ints(bounds: int) -> None:
 
 @pytest.mark.usefixtures("trees")
 @pytest.mark.parametrize(
-    "start", [1.0, -1.0, 1e300, pytest.param(0.0, marks=pytest.mark.slow)], ids=str
+    "start", [1.0, -1.0, 1e300, pytest.param(0.0, marks=pytest.mark.release)], ids=str
 )
 def test_more_bounds_than_cells_on_neighbouring_doubles(start: float) -> None:
     """70,000 doubles in a row, each a bound: nothing lies between two of them."""

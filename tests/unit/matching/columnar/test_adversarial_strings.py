@@ -82,10 +82,9 @@ def test_more_ends_of_text_ranges_than_cells() -> None:
         assert numbers.tolist() == ([number] if inside else [])
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize("count", [100_000, pytest.param(1_000_000, marks=pytest.mark.release)])
 @pytest.mark.usefixtures("trees")
-def test_a_million_strings() -> None:
-    count = 1_000_000
+def test_up_to_a_million_strings(count: int) -> None:
     draw = np.random.default_rng(7)
     values = np.concatenate([draw.integers(0, count + 100_000, 20_000), [0, count - 1, count]])
     index = columnar(TEXT, [f"s = 'k{k}'" for k in range(count)])

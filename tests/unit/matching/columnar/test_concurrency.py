@@ -25,7 +25,7 @@ CHANGES_MAX = 5_000
 MATCHERS = 4
 SAVES_MAX = 12
 BOTH_WAYS = pytest.mark.parametrize(
-    "way", ["trees", pytest.param("columns", marks=pytest.mark.slow)], indirect=True
+    "way", ["trees", pytest.param("columns", marks=pytest.mark.release)], indirect=True
 )
 
 
@@ -99,7 +99,7 @@ class Scene:
 
 
 @BOTH_WAYS
-@pytest.mark.parametrize("writers", [1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("writers", [1, pytest.param(2, marks=pytest.mark.release)])
 def test_matches_see_a_state_between_call_and_return(way: str, writers: int) -> None:
     scene = Scene(writers)
     scene.run()

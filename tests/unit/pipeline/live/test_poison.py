@@ -69,7 +69,7 @@ core.publish([wc.Publication({{"no2": number}}) for number in {numbers}], "defau
 
 
 @pytest.mark.usefixtures("deadly")
-@pytest.mark.parametrize("places", [[], [70, 71, 299]])
+@pytest.mark.parametrize("places", [[], pytest.param([70, 71, 299], marks=pytest.mark.release)])
 def test_culprits_are_found_wherever_they_are(tmp_path: Path, places: list[int]) -> None:
     numbers = [666 if place in places else place % 100 for place in range(300)]
     filled(tmp_path / "store", numbers)

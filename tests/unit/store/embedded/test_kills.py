@@ -12,7 +12,7 @@ import pytest
 from tests.contract.feed import SUBSCRIBERS, Feed, pull
 from tests.contract.places import embedded
 from tests.contract.stores import bodies_in
-from tests.seeds import random_of
+from tests.seeds import jobs, random_of
 from tests.unit.store.embedded.victim import EACH, FILES, batch_at
 from wherecast.store.crash_points import POINTS
 from wherecast.store.embedded.check.check_store import check_store
@@ -102,7 +102,7 @@ def test_a_kill_at_a_point(tmp_path: Path, point: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("job", range(5))
+@pytest.mark.parametrize("job", jobs(5, in_make_test=2))
 def test_a_kill_at_any_instant(tmp_path: Path, job: int) -> None:
     process = start(tmp_path / "store", 100_000)
     assert process.stdout is not None

@@ -22,7 +22,7 @@ def merged(tiers: list[int], sizes: list[int]) -> int:
 WEEK = 7 * 24 * 3600  # a batch every second
 
 
-@pytest.mark.parametrize("batches", [5_000, pytest.param(WEEK, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("batches", [5_000, pytest.param(WEEK, marks=pytest.mark.release)])
 def test_their_number_grows_with_the_logarithm(batches: int) -> None:
     tiers: list[int] = []
     sizes: list[int] = []

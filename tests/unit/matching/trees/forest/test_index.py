@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.seeds import random_of
+from tests.seeds import jobs, random_of
 from tests.unit.matching.trees.forest.structure import check_forest, check_roots
 from wherecast import Filter, Index, Schema
 from wherecast.matching.ids import Ids
@@ -134,7 +134,7 @@ def test_covering_by_operator(outer: str, inner: str) -> None:
         assert index.covering_set() == [outer], order
 
 
-@pytest.mark.parametrize("job", range(4))
+@pytest.mark.parametrize("job", jobs(4, in_make_test=1))
 def test_roots_are_what_no_other_covers(job: int) -> None:
     rng = random_of(job)
     texts = {}
