@@ -115,3 +115,12 @@ class SnapshotError(WherecastError):
 
 class StoreError(WherecastError):
     """A store that is damaged, full, in use, or written by a newer version."""
+
+
+def reason_of(error: Exception) -> str:
+    """The reason of an error in one line: as the operating system says it, else its first line.
+
+    An error without a text is told by its type.
+    """
+    text = getattr(error, "strerror", None) or str(error)
+    return next(iter(str(text).splitlines()), "") or type(error).__name__

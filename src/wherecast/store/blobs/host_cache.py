@@ -29,7 +29,7 @@ from hashlib import blake2b, file_digest
 from pathlib import Path
 
 from wherecast.cache_dirs import cache_parents, can_write
-from wherecast.model.errors import SnapshotError
+from wherecast.model.errors import SnapshotError, reason_of
 from wherecast.store.blobs.host_files import (
     Stamp,
     locked,
@@ -217,6 +217,6 @@ class HostCache:
             with locked(self.directory, name):
                 yield
         except OSError as error:
-            why = error.strerror or error
+            why = reason_of(error)
             message = f"cannot keep {name} in {self.directory}: {why}; {_ADVICE}"
             raise SnapshotError(message) from error

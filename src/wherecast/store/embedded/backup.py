@@ -19,14 +19,15 @@ from pathlib import Path
 import apsw
 import pyarrow as pa
 
-from wherecast.model import ConfigError, StoreError
+from wherecast.model.errors import ConfigError, StoreError, reason_of
 from wherecast.store.embedded import cursors
 from wherecast.store.embedded.batches import batch_tables
 from wherecast.store.embedded.batches.batch_tables import read_segments
 from wherecast.store.embedded.database import Database, told
 from wherecast.store.embedded.directory import Directory
 from wherecast.store.embedded.log import log_tables
-from wherecast.store.segments.segment_files import SegmentFiles, sync_folder
+from wherecast.store.folders import sync_folder
+from wherecast.store.segments.segment_files import SegmentFiles
 
 _FILES = (
     ("cursors.db", cursors.LAYOUT),
@@ -97,7 +98,7 @@ def _made(target: Path) -> Path:
             raise ConfigError(f"{target} is not empty: it has {other.name}")
         (target / "segments").mkdir()
     except OSError as error:
-        raise ConfigError(f"cannot make {target}: {error.strerror or error}") from error
+        raise ConfigError(f"cannot make {target}: {reason_of(error)}") from error
     return target
 
 
@@ -145,5 +146,5 @@ def _with_format(path: Path, target: Path) -> Copied:
         sync_folder(target)
         sync_folder(target.parent)
     except OSError as error:
-        raise StoreError(f"cannot write {target}: {error.strerror or error}") from error
+        raise StoreError(f"cannot write {target}: {reason_of(error)}") from error
     return Copied("format", len(content))

@@ -21,10 +21,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from wherecast.model.errors import ConfigError, StoreError
+from wherecast.model.errors import ConfigError, StoreError, reason_of
 from wherecast.store.contracts import Role
 from wherecast.store.embedded.database import Database, Layout
-from wherecast.store.segments.segment_files import sync_folder
+from wherecast.store.folders import make_folder, sync_folder
 
 FORMAT = 1
 MIGRATIONS: Mapping[int, Callable[[Path], None]] = {}
@@ -59,7 +59,7 @@ class Directory:
         self._lock: int | None = None
         if role == "owner":
             with _told(self.path):
-                _make_folder(self.path)
+                make_folder(self.path)
                 self._lock = _take_lock(self.path)
         try:
             with _told(self.path):
@@ -118,7 +118,7 @@ class Directory:
         if found["version"] > FORMAT:
             raise _other_format(self.path, found["version"])
         for folder in (self.segments, self.snapshots):
-            _make_folder(folder)
+            make_folder(folder)
         return str(found["identity"])
 
     def _migrated(self, found: dict[str, Any]) -> dict[str, Any]:
@@ -188,18 +188,10 @@ def _refuse_foreign(path: Path) -> None:
         raise ConfigError(f"{path} is no store, and not empty: it has {others[0]}")
 
 
-def _make_folder(folder: Path) -> None:
-    """Makes a folder and those above it, so that they survive a loss of power."""
-    if not folder.is_dir():
-        _make_folder(folder.parent)
-        folder.mkdir(exist_ok=True)
-        sync_folder(folder.parent)
-
-
 @contextmanager
 def _told(path: Path) -> Iterator[None]:
     """Errors of the operating system, as one line that names the directory."""
     try:
         yield
     except OSError as error:
-        raise ConfigError(f"cannot use {path}: {error.strerror or error}") from error
+        raise ConfigError(f"cannot use {path}: {reason_of(error)}") from error

@@ -16,8 +16,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from wherecast.model import StoreError
+from wherecast.model.errors import StoreError, reason_of
 from wherecast.store.crash_points import reached
+from wherecast.store.folders import sync_folder
 from wherecast.store.records import SEGMENT
 
 
@@ -46,7 +47,7 @@ def decode_file(data: pa.Buffer) -> pa.RecordBatch:
     return pa.ipc.open_file(data).get_batch(0)
 
 
-def digest_of(first: int, end: int, data: pa.Buffer) -> bytes:
+def segment_digest(first: int, end: int, data: pa.Buffer) -> bytes:
     """A digest of a segment's bytes that holds for one range alone."""
     return blake2b(data, digest_size=16, key=struct.pack("<qq", first, end)).digest()
 
@@ -109,15 +110,6 @@ class SegmentFiles:
             (self.folder / name).unlink(missing_ok=True)
 
 
-def sync_folder(folder: Path) -> None:
-    """Makes the names in a folder survive a loss of power."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 @contextmanager
 def _told(path: Path) -> Iterator[None]:
     """Errors of the operating system, as one line that names the file."""
@@ -128,4 +120,4 @@ def _told(path: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise StoreError(f"disk full: cannot write {path}; nothing was stored") from error
-        raise StoreError(f"cannot use {path}: {error.strerror or error}") from error
+        raise StoreError(f"cannot use {path}: {reason_of(error)}") from error

@@ -45,13 +45,13 @@ def test_a_segment_is_hashed_once_by_the_process_that_made_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hashed: list[int] = []
-    digest_of = segment_rows.digest_of
+    digest_of = segment_rows.segment_digest
 
     def noted(first: int, end: int, data: pa.Buffer) -> bytes:
         hashed.append(first)
         return digest_of(first, end, data)
 
-    monkeypatch.setattr(segment_rows, "digest_of", noted)
+    monkeypatch.setattr(segment_rows, "segment_digest", noted)
     store = open_store(tmp_path / "store")
     core = BrokerCore(store, wc.Schema.from_dict({"no2": "float"}), runs_pipeline=False)
     core.registrar.register("ana", 0)

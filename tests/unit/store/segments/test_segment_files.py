@@ -11,10 +11,10 @@ from wherecast.store.segments.segment_files import (
     SegmentFiles,
     decode_file,
     decode_row,
-    digest_of,
     encode_file,
     encode_row,
     file_name,
+    segment_digest,
 )
 
 
@@ -33,9 +33,9 @@ def test_a_part_takes_no_more_than_itself(plain: Plain) -> None:
 
 def test_a_digest_holds_for_one_range() -> None:
     data = pa.py_buffer(b"data")
-    digests = {digest_of(0, 9, data), digest_of(0, 8, data), digest_of(1, 9, data)}
+    digests = {segment_digest(0, 9, data), segment_digest(0, 8, data), segment_digest(1, 9, data)}
     assert len(digests) == 3
-    assert digest_of(0, 9, pa.py_buffer(b"dat")) not in digests
+    assert segment_digest(0, 9, pa.py_buffer(b"dat")) not in digests
 
 
 def test_a_file_is_there_under_its_name_alone(tmp_path: Path) -> None:

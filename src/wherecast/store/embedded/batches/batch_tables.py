@@ -17,7 +17,7 @@ import pyarrow as pa
 from wherecast.store.embedded.database import Layout, damaged
 from wherecast.store.position import Position
 from wherecast.store.records import Batch, DeadLetter, Progress
-from wherecast.store.segments.segment_files import digest_of, file_name
+from wherecast.store.segments.segment_files import file_name, segment_digest
 
 LAYOUT = Layout(
     1,
@@ -87,7 +87,7 @@ class SegmentRow:
     @property
     def is_empty(self) -> bool:
         """Whether it has no notifications; the digest says so, so damage cannot."""
-        return self.digest == digest_of(self.first, self.end, _NO_DATA)
+        return self.digest == segment_digest(self.first, self.end, _NO_DATA)
 
     @property
     def file(self) -> str:

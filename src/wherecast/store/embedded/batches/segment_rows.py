@@ -25,9 +25,9 @@ from wherecast.store.segments.segment_files import (
     SegmentFiles,
     decode_file,
     decode_row,
-    digest_of,
     encode_file,
     encode_row,
+    segment_digest,
 )
 from wherecast.store.segments.segment_settings import DEFAULT_SEGMENTS, SegmentSettings
 from wherecast.store.sequences import NumberedNotifications
@@ -84,7 +84,7 @@ class SegmentRows:
         first, end, notifications = segment.first, segment.end, segment.notifications
         is_file = self.is_large(notifications)
         data = encode_file(notifications) if is_file else encode_row(notifications)
-        row = SegmentRow(first, end, tier, data.size, digest_of(first, end, data), is_file)
+        row = SegmentRow(first, end, tier, data.size, segment_digest(first, end, data), is_file)
         if not is_file:
             return PreparedSegment(row, data)
         try:
@@ -194,7 +194,7 @@ class SegmentRows:
         if data is None:
             return None
         if row not in self._verified:
-            if digest_of(row.first, row.end, data) != row.digest:
+            if segment_digest(row.first, row.end, data) != row.digest:
                 raise DamagedSegment(row.first, row.end, "the digest is wrong")
             self._note_verified(row)
         return decode_file(data) if row.is_file else decode_row(data)

@@ -19,9 +19,9 @@ from wherecast.store.embedded.directory import Directory
 from wherecast.store.embedded.log import log_tables
 from wherecast.store.embedded.log.log import EmbeddedLog
 from wherecast.store.embedded.store import EmbeddedStore
+from wherecast.store.folders import sync_folder
 from wherecast.store.position import Position
 from wherecast.store.records import Batch
-from wherecast.store.segments.segment_files import sync_folder
 
 BATCHES = "batches.db"
 ASIDE = "batches.db.damaged"
