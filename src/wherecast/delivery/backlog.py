@@ -1,18 +1,18 @@
-"""What a subscriber has not acknowledged, as far as it is known, and what it has.
+"""The notifications of one subscriber in memory, and its acknowledgements.
 
-Everything before `known` is in memory or acknowledged; what comes after is in the store.
+Every notification before `known` is in memory or acknowledged; later ones are in the store.
 """
 
 from collections.abc import Collection, Iterable, Sequence
 
 from wherecast.delivery.cursor import encode_cursor
-from wherecast.delivery.queue_items import Held
-from wherecast.delivery.single_acks import Beyond
+from wherecast.delivery.queue_items import QueueItems
+from wherecast.delivery.single_acks import SingleAcks
 from wherecast.model import AcknowledgementError
 
-# Most backlogs are idle. They share these, and get their own when there is something to put in.
-_NOTHING_HELD = Held()
-_NONE_BEYOND = Beyond()
+# Most backlogs are idle. They share these empty ones until they have something to hold.
+_NO_ITEMS = QueueItems()
+_NO_ACKS = SingleAcks()
 
 
 class Backlog:
@@ -20,19 +20,19 @@ class Backlog:
 
     Args:
         through: every notification before this sequence is acknowledged.
-        beyond: single ones at it or after it, that are.
+        beyond: single acknowledged notifications at that sequence or after it.
 
     Attributes:
-        held: what is in memory.
+        held: the notifications in memory.
         known: notifications before this sequence are in memory or acknowledged.
     """
 
     __slots__ = ("_beyond", "held", "known")
 
     def __init__(self, through: int, beyond: Collection[int]) -> None:
-        self.held = _NOTHING_HELD
+        self.held = _NO_ITEMS
         self.known = through
-        self._beyond = Beyond(beyond) if beyond else _NONE_BEYOND
+        self._beyond = SingleAcks(beyond) if beyond else _NO_ACKS
 
     @property
     def through(self) -> int:
@@ -47,9 +47,15 @@ class Backlog:
     def extend(
         self, start: int, items: Iterable[tuple[int, Sequence[str]]], end: int, room: int
     ) -> None:
-        """Holds what is new of a range, at most so many; `known` stops at the first without room.
+        """Holds the new notifications of a range; `known` stops at the first one without room.
 
-        A range that does not begin at `known` or before it is no use.
+        A range that begins after `known` is ignored, as notifications before it are missing.
+
+        Args:
+            start: where the range begins.
+            items: all notifications of the range, in order.
+            end: where the range ends.
+            room: how many notifications may be added.
         """
         if not start <= self.known < end:
             return
@@ -59,17 +65,21 @@ class Backlog:
             if room == 0:
                 end = sequence
                 break
-            if self.held is _NOTHING_HELD:
-                self.held = Held()
+            if self.held is _NO_ITEMS:
+                self.held = QueueItems()
             self.held.add(sequence, tuple(ids))
             room -= 1
         self.known = end
         self._beyond.drop_before(self.through)
 
     def acknowledge(self, sequences: Iterable[int], beyond_max: int) -> tuple[bool, int]:
-        """Acknowledges single ones, all or none; whether that is news, and how many were held.
+        """Acknowledges single notifications, all or none.
 
-        Those that already were do no harm. One that is not known is taken on trust.
+        A second acknowledgement does no harm. One of a notification that is not known yet is
+        taken on trust.
+
+        Returns:
+            Whether something changed, and how many of the notifications were held.
 
         Raises:
             AcknowledgementError: one is not in the queue, or there are too many beyond `through`.
@@ -79,27 +89,27 @@ class Backlog:
         later = [sequence for sequence in new if sequence >= through]
         self._check_room(len(later), through, beyond_max)
         count = sum(self.held.remove(sequence) for sequence in new)
-        if later and self._beyond is _NONE_BEYOND:
-            self._beyond = Beyond()
+        if later and self._beyond is _NO_ACKS:
+            self._beyond = SingleAcks()
         for sequence in later:
             self._beyond.add(sequence)
         self._beyond.drop_before(through)
         return bool(new), count
 
     def remove_before(self, sequence: int) -> int:
-        """Is done with everything before a sequence; says how many of that were held."""
+        """Drops all notifications before a sequence; gives the number of those that were held."""
         count = self.held.remove_before(sequence)
         self.known = max(self.known, sequence)
         self._beyond.drop_before(self.through)
         return count
 
     def release(self) -> None:
-        """Forgets what is in memory; it is not known any more."""
+        """Drops all notifications from memory; they are to be read from the store again."""
         self.known = self.through
-        self.held = _NOTHING_HELD
+        self.held = _NO_ITEMS
 
     def _is_open(self, sequence: int) -> bool:
-        """Whether one is not acknowledged yet, as far as that is known."""
+        """Whether a notification is not acknowledged yet, as far as is known here."""
         if sequence in self.held:
             return True
         if sequence < self.through or sequence in self._beyond:

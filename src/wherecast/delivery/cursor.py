@@ -16,9 +16,9 @@ class Cursor:
     """What a subscriber acknowledged.
 
     Attributes:
-        through: every notification before this sequence.
-        beyond: single ones at it or after it.
-        lost: how many were removed from its queue before it acknowledged them.
+        through: every notification before this sequence is acknowledged.
+        beyond: single acknowledged notifications at that sequence or after it.
+        lost: number of notifications removed from the queue before they were acknowledged.
     """
 
     through: int = 0

@@ -1,4 +1,4 @@
-"""What a queue asks its shell to do, and what it tells about itself."""
+"""The effects that a queue asks its shell to perform, and the figures of a queue."""
 
 from dataclasses import dataclass
 
@@ -8,9 +8,9 @@ class Notification:
     """What a subscriber receives for a publication.
 
     Attributes:
-        sequence: which publication.
-        subscription_ids: the subscriptions that matched it, sorted.
-        redelivered: whether it may have been received before.
+        sequence: names the publication.
+        subscription_ids: the subscriptions that matched the publication, sorted.
+        redelivered: whether the subscriber may have received it before.
     """
 
     sequence: int
@@ -20,9 +20,9 @@ class Notification:
 
 @dataclass(frozen=True, slots=True)
 class LoadNotifications:
-    """Read the first notifications at a sequence and beyond, and answer with `loaded`.
+    """Read the first notifications from a sequence on, and answer with `loaded`.
 
-    Every one is answered, by `load_failed` if need be; until then the queue asks for no other.
+    Each load is answered, by `load_failed` if need be; until then the queue asks for no other.
     """
 
     start: int
@@ -47,10 +47,10 @@ class Close:
 
 @dataclass(frozen=True, slots=True)
 class SaveCursor:
-    """Write the `cursor` of the queue; what was acknowledged is safe only after that.
+    """Store the `cursor` of the queue; an acknowledgement is safe only after that.
 
-    The cursor is not in here: to copy it for each acknowledgement would cost more than the
-    acknowledgement. Several of these may be done by one write.
+    The effect does not carry the cursor: to copy it for each acknowledgement would cost more than
+    the acknowledgement. One write may serve several effects.
     """
 
 
@@ -62,12 +62,12 @@ class QueueFigures:
     """What one queue has done since it was opened.
 
     Attributes:
-        queued: notifications in memory that are not acknowledged, those in flight too.
-        in_flight: those sent over the connection and not acknowledged.
-        delivered: how many were handed out for the first time.
-        redelivered: how many were handed out with the mark.
-        acknowledged: how many were acknowledged, as far as they were in memory.
-        lost: how many were ever removed before they were acknowledged.
+        queued: number of notifications in memory that are not acknowledged, in flight or not.
+        in_flight: number of notifications sent over the connection and not acknowledged.
+        delivered: number of notifications handed out for the first time.
+        redelivered: number of notifications handed out with the mark.
+        acknowledged: number of notifications that were acknowledged while in memory.
+        lost: number of notifications that were ever removed before they were acknowledged.
     """
 
     queued: int

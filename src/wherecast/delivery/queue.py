@@ -1,11 +1,11 @@
 """The queue of one subscriber: what it has still to receive, and what it acknowledged.
 
-A queue does no I/O and knows no time. Its methods are what happens to it; they return what is to
-be done. It is not safe for several threads: whoever shares it locks it.
+A queue does no I/O and knows no time. Each method is an event; it returns the effects that the
+shell is to perform. A queue is not safe for several threads: whoever shares it locks it.
 
-Handing out goes from the oldest to the newest, by pull and by push alike. So all that was ever
-handed out, and is not acknowledged, lies before one sequence: before it notifications are marked
-as redelivered.
+Notifications are handed out from the oldest to the newest, by pull and by push alike. So all that
+were ever handed out and are not acknowledged lie before one sequence: notifications before it are
+marked as redelivered.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -34,24 +34,24 @@ class Queue:
     """The state of one subscriber.
 
     Args:
-        cursor: as it was stored last.
+        cursor: the stored cursor.
         end: the sequence up to which the pipeline has committed.
-        delivered_before: what an earlier life may have delivered: all before this sequence. The
-            default is `end`; where notifications are pushed before they are committed, it is
-            where the next publication will be.
-        limits: what it may take.
+        delivered_before: an earlier process may have delivered all notifications before this
+            sequence. The default is `end`; where notifications are pushed before they are
+            committed, it is the sequence of the next publication.
+        limits: the limits of the queue.
     """
 
     __slots__ = (
         "_acknowledged",
-        "_attended",
         "_backlog",
         "_committed",
         "_connection",
         "_delivered",
         "_handed_before",
+        "_is_attended",
+        "_is_loading",
         "_limits",
-        "_loading",
         "_lost",
         "_notified_end",
         "_redelivered",
@@ -70,8 +70,8 @@ class Queue:
         self._committed = self._notified_end = end
         delivered = end if delivered_before is None else delivered_before
         self._handed_before = max(delivered, cursor.through)
-        self._attended = False
-        self._loading = False
+        self._is_attended = False
+        self._is_loading = False
         self._connection: int | None = None
         self._window = 0
         self._delivered = self._redelivered = self._acknowledged = 0
@@ -79,7 +79,7 @@ class Queue:
 
     @property
     def cursor(self) -> Cursor:
-        """What is acknowledged now. It also moves over publications that were for others."""
+        """What is acknowledged now. The cursor also moves over publications for others."""
         return Cursor(self._backlog.through, self._backlog.beyond(), self._lost)
 
     @property
@@ -94,17 +94,17 @@ class Queue:
 
     @property
     def connection(self) -> int | None:
-        """Over which it pushes, if it does."""
+        """The connection over which notifications are pushed; None where there is none."""
         return self._connection
 
     @property
     def is_ready(self) -> bool:
-        """Whether a pull is worth while: there is something, or there may be after a load."""
+        """Whether a pull may give something, at once or after a load."""
         return bool(self._backlog.held) or self._backlog.known < self._committed
 
     @property
     def figures(self) -> QueueFigures:
-        """What it has done."""
+        """What the queue has done since it was opened."""
         return QueueFigures(
             queued=len(self._backlog.held),
             in_flight=self._backlog.held.in_flight,
@@ -114,14 +114,14 @@ class Queue:
             lost=self._lost,
         )
 
-    # What comes from the pipeline and the store.
+    # Events of the pipeline and of the store.
 
     def notified(self, first: int, end: int, items: Iterable[Item]) -> tuple[Effect, ...]:
         """Takes all notifications of this subscriber for publications of a range.
 
-        They need not be committed yet. What cannot be used now, as there is no room, or something
-        before it was not read, or nobody receives, is loaded once `committed` says that it is
-        there.
+        They need not be committed yet. Notifications for which there is no room, which follow
+        others that were not read, or which nobody receives are loaded later, once `committed` says
+        that the store has them.
         """
         self._extend(first, items, end)
         self._notified_end = max(self._notified_end, end)
@@ -148,20 +148,20 @@ class Queue:
         self, start: int, sequences: Sequence[int], ids: Sequence[Sequence[str]], end: int
     ) -> tuple[Effect, ...]:
         """Takes the answer to a `LoadNotifications`: all notifications from its start to an end."""
-        self._loading = False
+        self._is_loading = False
         self._extend(start, zip(sequences, ids, strict=True), end)
         return self._push()
 
     def load_failed(self) -> None:
-        """Gives up a `LoadNotifications` that failed; the next need asks for it again."""
-        self._loading = False
+        """Gives up a `LoadNotifications` that failed; the next event that needs it asks again."""
+        self._is_loading = False
 
     def trimmed(self, before: int, lost: int) -> tuple[Effect, ...]:
-        """Forgets what was removed from the store: everything before a sequence.
+        """Drops everything before a sequence, which was removed from the store.
 
         Args:
             before: the first sequence that is still there.
-            lost: how many notifications of this subscriber it had not acknowledged.
+            lost: number of removed notifications that the subscriber had not acknowledged.
         """
         if before <= self._backlog.through and not lost:
             return ()
@@ -169,7 +169,7 @@ class Queue:
         self._lost += lost
         return (SaveCursor(), *self._push())
 
-    # What comes from the subscriber.
+    # Events of the subscriber.
 
     def take(self, most: int) -> tuple[Notification, ...] | LoadNotifications:
         """The oldest notifications that are not acknowledged, at most so many: a pull.
@@ -177,7 +177,7 @@ class Queue:
         Where more must be read first, the result is a `LoadNotifications`: answer it, then take
         again. While a load is under way, the result is what the queue holds.
         """
-        self._attended = True
+        self._is_attended = True
         if len(self._backlog.held) < most and self._may_load():
             return self._load()
         return self._hand_out(islice(self._backlog.held, most))
@@ -197,7 +197,7 @@ class Queue:
         self._backlog.held.take_back()
         self._connection = connection
         self._window = most if window is None else window
-        self._attended = True
+        self._is_attended = True
         effects = self._push()
         return effects if replaced is None else (Close(replaced, REPLACED), *effects)
 
@@ -208,16 +208,16 @@ class Queue:
             self._connection = None
 
     def release(self) -> None:
-        """Gives its memory back where nothing is connected; what it held is loaded again later."""
+        """Gives memory back where nothing is connected; notifications are loaded again later."""
         if self._connection is None:
             self._backlog.release()
-            self._attended = False
+            self._is_attended = False
 
     def ack(self, sequences: Collection[int]) -> tuple[Effect, ...]:
-        """Acknowledges single notifications, all or none; those that already were do no harm.
+        """Acknowledges single notifications, all or none; a second time does no harm.
 
-        One that is not in memory, but may have been delivered in an earlier life, is taken on
-        trust.
+        An acknowledgement of a notification that is not in memory, but may have been delivered by
+        an earlier process, is taken on trust.
 
         Raises:
             AcknowledgementError: one was never delivered or is not in the queue, or there are too
@@ -242,24 +242,24 @@ class Queue:
         self._acknowledged += self._backlog.remove_before(sequence + 1)
         return (SaveCursor(), *self._push())
 
-    # How it works.
+    # Inner workings.
 
     def _extend(self, start: int, items: Iterable[tuple[int, Sequence[str]]], end: int) -> None:
-        """Holds what is new of a range, where somebody receives."""
-        self._backlog.extend(start, items, end, self._room() if self._attended else 0)
+        """Holds the new notifications of a range, where somebody receives."""
+        self._backlog.extend(start, items, end, self._room() if self._is_attended else 0)
 
     def _room(self) -> int:
         return self._limits.held_max - len(self._backlog.held)
 
     def _may_load(self) -> bool:
-        return self._backlog.known < self._committed and self._room() > 0 and not self._loading
+        return self._backlog.known < self._committed and self._room() > 0 and not self._is_loading
 
     def _load(self) -> LoadNotifications:
-        self._loading = True
+        self._is_loading = True
         return LoadNotifications(self._backlog.known, self._room())
 
     def _push(self) -> tuple[Effect, ...]:
-        """Fills the window, and has the next ones read when there is room for many."""
+        """Fills the window, and has further notifications read when there is room for many."""
         if self._connection is None:
             return ()
         effects: list[Effect] = []
@@ -267,7 +267,7 @@ class Queue:
         sent = held.send(self._window - held.in_flight)
         if sent:
             effects.append(Send(self._connection, self._hand_out(sent)))
-        # Not for every little room: a load for each acknowledgement would cost too much.
+        # Only for much room: a load for each acknowledgement would cost too much.
         if self._room() >= self._limits.held_max / 2 and self._may_load():
             effects.append(self._load())
         return tuple(effects)

@@ -12,7 +12,7 @@ Item = tuple[int, tuple[str, ...]]
 """A sequence, and the sorted ids of the subscriptions that matched."""
 
 
-class Held:
+class QueueItems:
     """Items in ascending order; any of them can be removed.
 
     Cost: each method takes a constant time per item that it adds, moves, gives or removes.
@@ -36,39 +36,39 @@ class Held:
 
     @property
     def in_flight(self) -> int:
-        """How many are in flight."""
+        """Number of items in flight."""
         return len(self._in_flight)
 
     def first(self) -> int | None:
-        """The oldest sequence, if there is any."""
+        """The oldest sequence; None where there is no item."""
         return next(chain(self._in_flight, self._waiting), None)
 
     def add(self, sequence: int, ids: tuple[str, ...]) -> None:
-        """Adds one that is newer than all others."""
+        """Adds an item that is newer than all others."""
         self._waiting[sequence] = ids
 
     def send(self, most: int) -> list[Item]:
-        """The oldest that wait, at most so many; from now on they are in flight."""
+        """The oldest waiting items, at most so many; from now on they are in flight."""
         items = [self._waiting.popitem(last=False) for _ in range(min(most, len(self._waiting)))]
         self._in_flight.update(items)
         return items
 
     def take_back(self) -> None:
-        """Whatever is in flight waits again."""
+        """Has all items in flight wait again."""
         while self._in_flight:
             sequence, ids = self._in_flight.popitem()
             self._waiting[sequence] = ids
             self._waiting.move_to_end(sequence, last=False)
 
     def remove(self, sequence: int) -> bool:
-        """Removes one; False where it is not there."""
-        kind = self._in_flight if sequence in self._in_flight else self._waiting
-        return kind.pop(sequence, None) is not None
+        """Removes an item; False where there is none of this sequence."""
+        items = self._in_flight if sequence in self._in_flight else self._waiting
+        return items.pop(sequence, None) is not None
 
     def remove_before(self, sequence: int) -> int:
-        """Removes all that are older than a sequence, and says how many they were."""
+        """Removes all items older than a sequence, and gives their number."""
         count = len(self)
-        for kind in (self._in_flight, self._waiting):
-            while kind and next(iter(kind)) < sequence:
-                kind.popitem(last=False)
+        for items in (self._in_flight, self._waiting):
+            while items and next(iter(items)) < sequence:
+                items.popitem(last=False)
         return count - len(self)

@@ -16,10 +16,10 @@ from wherecast.delivery.queue_items import Item
 from wherecast.delivery.queue_limits import DEFAULT_QUEUE_LIMITS, QueueLimits
 
 UNREGISTERED = "the subscriber was unregistered"
-"""Why a connection is closed when its subscriber is forgotten."""
+"""The reason for which a connection is closed when its subscriber is forgotten."""
 
 Effects = dict[str, tuple[Effect, ...]]
-"""What is to be done, by subscriber."""
+"""Effects by subscriber."""
 
 
 class Queues:
@@ -27,8 +27,8 @@ class Queues:
 
     Args:
         end: the sequence up to which the pipeline has committed.
-        delivered_before: as for a queue.
-        limits: of each queue.
+        delivered_before: an earlier process may have delivered everything before this sequence.
+        limits: the limits of each queue.
     """
 
     def __init__(
@@ -98,9 +98,9 @@ class Queues:
                 self._connected.pop(name, None)
 
     def wait(self, name: str) -> None:
-        """Has `committed` tell when there may be something for a subscriber, until `leave`.
+        """Has `committed` name a subscriber when a pull may give something, until `leave`.
 
-        Those who want that several times leave as often; the queue may be gone by then.
+        Each `wait` needs a `leave`; the queue may be gone by then.
         """
         self._waiting[name] += 1
         self._look_after(name, self[name])
@@ -138,7 +138,8 @@ class Queues:
         Where they were not given by `notified`, all who are connected or wait have to look.
 
         Returns:
-            What is to be done. Who waits is in it, with nothing to do, where a pull is worth while.
+            Effects by subscriber. A subscriber who waits is named, perhaps without an effect,
+            where a pull may give something.
         """
         if end > self._notified_end:
             self._complete_from = self._notified_end = end
@@ -157,11 +158,12 @@ class Queues:
         return effects
 
     def trimmed(self, before: int, lost: Mapping[str, int]) -> Effects:
-        """Forgets what was removed from the store, as `Queue.trimmed` says.
+        """Drops what was removed from the store, as `Queue.trimmed` says.
 
         Args:
             before: the first sequence that is still there.
-            lost: how many were not acknowledged, by subscriber. Others had nothing to lose.
+            lost: number of notifications that were not acknowledged, by subscriber; subscribers
+                who lost nothing are left out.
         """
         return {
             name: self[name].trimmed(before, count)

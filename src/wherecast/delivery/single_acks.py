@@ -1,10 +1,10 @@
-"""Single acknowledgements beyond the place up to which everything is acknowledged."""
+"""Acknowledgements of single notifications, beyond the cursor of a subscriber."""
 
 from collections.abc import Collection
 from heapq import heappop, heappush
 
 
-class Beyond:
+class SingleAcks:
     """A set of sequences whose smallest ones are dropped as the cursor passes them.
 
     Cost: a logarithm of the number of sequences per one that is added or dropped.
@@ -23,19 +23,19 @@ class Beyond:
         return sequence in self._sequences
 
     def add(self, sequence: int) -> None:
-        """Adds one that is not in it."""
+        """Adds a sequence that is not in the set."""
         self._sequences.add(sequence)
         heappush(self._heap, sequence)
 
     def drop_before(self, sequence: int) -> None:
-        """Drops all that are smaller than a sequence."""
+        """Drops all smaller sequences."""
         while self._heap and self._heap[0] < sequence:
             self._sequences.remove(heappop(self._heap))
 
     def count_from(self, sequence: int) -> int:
-        """How many there are at a sequence and beyond; looks at all of them."""
+        """Number of sequences from one on; looks at all of them."""
         return sum(1 for one in self._heap if one >= sequence)
 
     def frozen(self) -> frozenset[int]:
-        """A copy."""
+        """A copy of the set."""
         return frozenset(self._sequences)

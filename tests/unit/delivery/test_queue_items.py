@@ -1,14 +1,14 @@
-from wherecast.delivery.queue_items import Held
+from wherecast.delivery.queue_items import QueueItems
 
 
-def held(*sequences: int) -> Held:
-    one = Held()
+def held(*sequences: int) -> QueueItems:
+    one = QueueItems()
     for sequence in sequences:
         one.add(sequence, (f"s{sequence}",))
     return one
 
 
-def sequences(one: Held) -> list[int]:
+def sequences(one: QueueItems) -> list[int]:
     return [sequence for sequence, _ in one]
 
 
@@ -47,6 +47,6 @@ def test_the_oldest_are_removed_in_flight_or_not() -> None:
 
 
 def test_no_ids_are_still_an_item() -> None:
-    one = Held()
+    one = QueueItems()
     one.add(1, ())
     assert one.remove(1)

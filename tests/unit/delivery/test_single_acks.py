@@ -1,8 +1,8 @@
-from wherecast.delivery.single_acks import Beyond
+from wherecast.delivery.single_acks import SingleAcks
 
 
 def test_the_smallest_are_dropped_as_the_cursor_passes() -> None:
-    beyond = Beyond({9, 5, 7})
+    beyond = SingleAcks({9, 5, 7})
     beyond.add(6)
     assert beyond.count_from(7) == 2
     beyond.drop_before(7)
