@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 
 from wherecast.columns.arrow_schema import is_open_field
 from wherecast.model import ConfigError, format_time
+from wherecast.model.errors import reason_of
 from wherecast.model.times import time_micros
 from wherecast.pipeline.files.publication_files import known_suffix
 
@@ -45,7 +46,7 @@ def open_output(path: Path, columns: pa.Schema) -> Iterator[Output]:
     try:
         file = draft.open("wb")
     except OSError as error:
-        raise ConfigError(f"cannot write {path}: {error.strerror}") from None
+        raise ConfigError(f"cannot write {path}: {reason_of(error)}") from None
     try:
         with file, closing(kind(file, columns)) as output:
             yield output
@@ -147,7 +148,8 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(inner) for inner in value]
     if isinstance(value, datetime):
-        return format_time(time_micros(value))
+        # A time without a zone (timestamp_ntz) is no moment of UTC.
+        return value.isoformat() if value.tzinfo is None else format_time(time_micros(value))
     if isinstance(value, bytes):
         return base64.b64encode(value).decode("ascii")
     return value if isinstance(value, str | int | float | None) else str(value)
