@@ -17,6 +17,7 @@ from wherecast.bench.pictures import save_picture
 from wherecast.bench.progress import Doing, Row
 from wherecast.bench.row_tables import show_tables
 from wherecast.model import ConfigError
+from wherecast.model.errors import reason_of
 
 _SEED_END = 2**31
 _NAMED = ("what", "engine", "output")  # the columns that tell a row from the others
@@ -74,7 +75,7 @@ def _make_directory(directory: Path) -> None:
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ConfigError(f"cannot write to {directory}: {error.strerror}") from None
+        raise ConfigError(f"cannot write to {directory}: {reason_of(error)}") from None
 
 
 def _console(as_json: bool) -> Console:

@@ -14,6 +14,7 @@ from wherecast.cli.remote import Remote, path_of
 from wherecast.columns.json import read_json
 from wherecast.columns.rows import unreadable_in
 from wherecast.model import ConfigError, PublicationError
+from wherecast.model.errors import reason_of
 
 _LINES_AT_ONCE = 1_000
 _BYTES_AT_ONCE = 8 << 20
@@ -116,7 +117,7 @@ def _lines(file: str) -> Iterator[bytes]:
         with sys.stdin.buffer if file == "-" else path.open("rb") as lines:
             yield from (line for line in lines if line.strip())
     except OSError as error:
-        raise ConfigError(f"{file}: {(error.strerror or str(error)).lower()}") from None
+        raise ConfigError(f"{file}: {reason_of(error).lower()}") from None
 
 
 def _document(path: Path) -> list[Any]:
@@ -124,7 +125,7 @@ def _document(path: Path) -> list[Any]:
     try:
         found = list(read_json(path.read_bytes()))
     except OSError as error:
-        raise ConfigError(f"{path}: {(error.strerror or str(error)).lower()}") from None
+        raise ConfigError(f"{path}: {reason_of(error).lower()}") from None
     except PublicationError as error:
         raise ConfigError(f"{path}: {error}") from None
     for keys, unreadable in unreadable_in(found):

@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from wherecast.model import SnapshotError
+from wherecast.model.errors import reason_of
 
 MAGIC = b"wherecast index\n"
 FORMAT = 1
@@ -102,7 +103,7 @@ def write_file(
             os.fsync(out.fileno())
         os.replace(temporary, path)
     except OSError as error:
-        raise SnapshotError(f"{path}: cannot be written: {error.strerror}") from None
+        raise SnapshotError(f"{path}: cannot be written: {reason_of(error)}") from None
     return content
 
 

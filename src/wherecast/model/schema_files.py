@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from wherecast.model.declared import declared_attribute
-from wherecast.model.errors import Problem, SchemaError
+from wherecast.model.errors import Problem, SchemaError, reason_of
 from wherecast.model.limits import DEFAULT_LIMITS
 from wherecast.model.names import did_you_mean
 from wherecast.model.schema import Attribute, Schema
@@ -26,7 +26,7 @@ def load(path: Path) -> Schema:
     except UnicodeDecodeError:
         raise SchemaError(f"{path}: is not UTF-8 text") from None
     except OSError as error:
-        raise SchemaError(f"{path}: {(error.strerror or str(error)).lower()}") from None
+        raise SchemaError(f"{path}: {reason_of(error).lower()}") from None
     try:
         return reader(text)
     except SchemaError as error:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from wherecast.model import ConfigError, format_duration, parse_duration
+from wherecast.model.errors import reason_of
 from wherecast.model.names import did_you_mean
 from wherecast.model.values import describe
 from wherecast.server.settings import KEYS, Settings
@@ -102,7 +103,7 @@ def _from_file(file: Path | None) -> Given:
             return {}
         raise ConfigError(f"{path}: no such file") from None
     except OSError as error:
-        raise ConfigError(f"{path}: {(error.strerror or str(error)).lower()}") from None
+        raise ConfigError(f"{path}: {reason_of(error).lower()}") from None
     except UnicodeDecodeError:
         raise ConfigError(f"{path}: is not UTF-8 text") from None
     except tomllib.TOMLDecodeError as error:

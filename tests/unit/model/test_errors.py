@@ -11,6 +11,7 @@ from wherecast.model import (
     SchemaError,
     WherecastError,
 )
+from wherecast.model.errors import reason_of
 
 
 def test_all_errors_are_of_one_tree() -> None:
@@ -45,3 +46,16 @@ def test_errors_travel_between_processes(error: WherecastError) -> None:
     assert type(again) is type(error)
     assert str(again) == str(error)
     assert vars(again) == vars(error)
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (OSError(28, "No space left on device"), "No space left on device"),
+        (FileNotFoundError("the bucket\nis not there"), "the bucket"),
+        (ValueError("a\nb"), "a"),
+        (TimeoutError(), "TimeoutError"),
+    ],
+)
+def test_the_reason_of_an_error_is_one_line(error: Exception, reason: str) -> None:
+    assert reason_of(error) == reason

@@ -21,6 +21,7 @@ from wherecast.cli.demo.local_check import LocalCheck
 from wherecast.cli.demo.micro_batches import MicroBatch, micro_batches
 from wherecast.cli.demo.near_miss import nearest_miss
 from wherecast.model import ConfigError, Subscription
+from wherecast.model.errors import reason_of
 from wherecast.pipeline.files import open_output
 from wherecast.pipeline.spark.session import spark_session
 from wherecast.pipeline.spark.session_status import Work, whereabouts, work
@@ -126,7 +127,7 @@ def _folder(directory: Path | None) -> Path:
         if not os.access(folder, os.W_OK | os.X_OK):
             raise PermissionError(13, "permission denied")
     except OSError as error:
-        raise ConfigError(f"cannot write to {folder}: {error.strerror}") from None
+        raise ConfigError(f"cannot write to {folder}: {reason_of(error)}") from None
     return folder
 
 

@@ -22,6 +22,7 @@ import pyarrow as pa
 from wherecast.arrays.vectors import array_of
 from wherecast.matching import IndexPart
 from wherecast.model import Attribute, ConfigError, Schema
+from wherecast.model.errors import reason_of
 from wherecast.model.schema_files import read_back
 from wherecast.pipeline.filters.filter_table import (
     FilterPart,
@@ -287,6 +288,6 @@ def _scratch() -> Iterator[Path]:
         with tempfile.TemporaryDirectory(prefix="wherecast-") as directory:
             yield Path(directory)
     except OSError as error:
-        place, why = tempfile.gettempdir(), error.strerror or error
+        place, why = tempfile.gettempdir(), reason_of(error)
         advice = "TMPDIR can name another directory"
         raise ConfigError(f"cannot write to {place}: {why}; {advice}") from error

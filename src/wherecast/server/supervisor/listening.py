@@ -4,6 +4,7 @@ import errno
 import socket
 
 from wherecast.model import ConfigError
+from wherecast.model.errors import reason_of
 from wherecast.server.settings_sources import check_host
 
 _BACKLOG = 2048
@@ -29,7 +30,7 @@ def listen(host: str, port: int) -> socket.socket:
         listening.close()
         if error.errno == errno.EADDRINUSE:
             raise ConfigError(f"port {port} of {host} is in use; --port names another") from None
-        told = error.strerror or str(error)
+        told = reason_of(error)
         raise ConfigError(f"cannot listen at {host}, port {port}: {told.lower()}") from None
     return listening
 
