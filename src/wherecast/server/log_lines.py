@@ -1,4 +1,4 @@
-"""Lines of logs: one per event, for people or for machines."""
+"""Lines of logs: one per record, for people or for machines."""
 
 import json
 import logging
@@ -41,12 +41,12 @@ def configure_logs(kind: str) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.INFO)
-    logging.getLogger("uvicorn").setLevel(logging.WARNING)  # it tells of every connection
+    logging.getLogger("uvicorn").setLevel(logging.WARNING)  # it logs every connection
     logging.getLogger("uvicorn.error").addFilter(_is_no_denial)
 
 
 def _is_no_denial(record: logging.LogRecord) -> bool:
-    """Whether it is something else than a WebSocket that was refused, which is no error."""
+    """Whether a record is about anything but a refused WebSocket, which is no error."""
     return "without completing handshake" not in str(record.msg)
 
 

@@ -1,9 +1,10 @@
-"""The server's face: HTTP and WebSocket over a core. It moves bytes; others decide.
+"""The server's face: HTTP and WebSocket over the core of a broker. It moves bytes; others decide.
 
-- `app`: puts everything together.
-- a module per resource: `streams`, `publications`, `subscribers`, `subscriptions`,
-  `notifications`, `push`, `explain`, `dead_letters`, `health`, `metrics`.
-- `body` and `documents`: what comes in, within limits. `answers` and `objects`: what goes out.
-- `threads`: where calls that wait for the disk are made. `guard`: who may call.
-- `shapes`: what the OpenAPI description says.
+- `app`: puts everything together. `context`: what the routes share.
+- `routes/`: a module per resource, and `publish_shortcut` for the busiest path.
+- `messages/`: the JSON objects that clients send and get, each declared once.
+- `batching/`: calls that cost little more together than one by one.
+- `transport/`: bytes on the wire, within limits; threads that wait for the disk; who may call.
+- `notification_writer`: notifications as JSON, each publication encoded once.
+- `counters`, `metric_catalog`, `stage_timings`, `pipeline_state`: what operators see.
 """

@@ -1,6 +1,6 @@
-"""What is known of the pipeline where it is another process: what its supervisor says.
+"""The state of the pipeline, as the supervisor reported it last.
 
-Concurrency: told by one thread, read by any.
+Concurrency: one thread writes, any thread reads.
 """
 
 from collections.abc import Mapping
@@ -12,13 +12,13 @@ Phase = Literal["starting", "running", "restarting", "inline"]
 
 @dataclass(slots=True)
 class PipelineState:
-    """The last that was heard.
+    """The state of the pipeline.
 
     Attributes:
-        phase: where it is; `inline` where this process matches.
-        restarts: how often it was started again.
-        problem: why it ended last.
-        figures: what it has done since it was started, as `pipeline.live.figures` gives it.
+        phase: what the pipeline does; `inline` where this process matches itself.
+        restarts: number of times that the pipeline was started again.
+        problem: why the pipeline ended last; empty while it runs.
+        figures: what the pipeline has done since it started, as `PipelineFigures.to_dict` gives it.
     """
 
     phase: Phase = "starting"

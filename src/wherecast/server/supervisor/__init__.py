@@ -3,5 +3,7 @@
 - `supervisor`: starts, watches, starts again, stops.
 - `child`: one process, which ends with its supervisor however that one ends.
 - `backoff`: how long to wait before the next start.
+- `scratch`: temporary files of the pipeline, removed where it was killed.
 - `listening`: the socket, which outlives the gateway.
+- `spark_master`: which Spark masters a server accepts.
 """

@@ -22,7 +22,7 @@ def listen(host: str, port: int) -> socket.socket:
     listening = socket.socket(family, socket.SOCK_STREAM)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        # A connection inherits it: what the system keeps for one that reads nothing is bounded.
+        # Connections inherit it: the bytes that wait for a client that reads nothing are bounded.
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BYTES)
         listening.bind((host, port))
         listening.listen(_BACKLOG)

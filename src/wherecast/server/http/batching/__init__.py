@@ -1,1 +1,1 @@
-"""Small calls that are done together."""
+"""Batching: small calls that arrive together share one write."""

@@ -1,10 +1,10 @@
 """Acknowledgements of all subscribers, stored together.
 
-Each is one small change of the disk, and a transaction costs what hundreds of them do. So those
-that come within a moment share one; where somebody waits for one, it is stored at once, with those
-that are there.
+An acknowledgement is a small change on disk; a transaction costs as much as hundreds of them. So
+acknowledgements that arrive within a moment share a transaction. One that a client waits for is
+stored at once, together with those that wait already.
 
-Concurrency: of one event loop.
+Concurrency: one event loop.
 """
 
 from collections.abc import Sequence
@@ -25,19 +25,19 @@ Problems = list[WherecastError | None]
 
 @dataclass(frozen=True, slots=True)
 class _WaitingAck:
-    """What a subscriber acknowledged, in order."""
+    """Acknowledgements of a subscriber that wait, in order."""
 
     name: str
     each: Sequence[Acknowledgement]
 
 
 class AckBatcher:
-    """Where acknowledgements come together.
+    """Stores acknowledgements, those of several subscribers together.
 
     Args:
         courier: has the queues.
-        pools: where they are stored.
-        timings: told what that took.
+        pools: the threads that write.
+        timings: counts the seconds of the stage.
     """
 
     def __init__(self, courier: Courier, pools: ThreadPools, timings: Timings) -> None:
@@ -48,27 +48,27 @@ class AckBatcher:
         )
 
     async def apply(self, name: str, given: Sequence[Acknowledgement], hurries: bool) -> Problems:
-        """Acknowledges what a subscriber had; that is on disk when this returns.
+        """Stores acknowledgements of a subscriber; they are on disk when this returns.
 
         Args:
             name: of the subscriber.
-            given: what it acknowledged; one that is refused costs no other.
-            hurries: whether somebody waits for it.
+            given: the acknowledgements; a refused one does not affect the others.
+            hurries: whether a client waits for them.
 
         Returns:
-            For each why it was refused, if it was.
+            For each acknowledgement the reason of its refusal, or None.
 
         Raises:
-            StoreError: they could not be stored.
+            StoreError: the acknowledgements could not be stored.
         """
         return await self._batcher.submit(_WaitingAck(name, given), hurries) if given else []
 
     async def finish(self) -> None:
-        """Returns when nothing waits any more."""
+        """Returns when no acknowledgement waits any more."""
         await self._batcher.finish()
 
     def _apply(self, given: Sequence[_WaitingAck]) -> Sequence[Problems | Exception]:
-        """Acknowledges what each gave at once; where that is refused, one by one."""
+        """Stores the acknowledgements of each subscriber joined; where refused, one by one."""
         with self._timings.timed("acknowledge"):
             joined = [(one.name, Acknowledgement.joined(one.each)) for one in given]
             refused = self._courier.acknowledge(joined)

@@ -1,9 +1,9 @@
-"""Calls that cost little more together than one by one: those that come meanwhile go together.
+"""Calls that cost little more together than one by one are made in batches.
 
-The first goes at once. What comes while it is done waits, and then goes together. After that there
-may be a rest, so that more come together.
+The first call is made at once. Calls that arrive while it runs wait, and are then made together.
+After a batch there may be a pause, in which the next batch gathers.
 
-Concurrency: of one event loop.
+Concurrency: one event loop.
 """
 
 import asyncio
@@ -24,24 +24,25 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _WaitingCall(Generic[Item, Result]):
-    """What is to be done, and whoever waits for it."""
+    """An item, and the future of whoever waits for its result."""
 
     item: Item
     outcome: "asyncio.Future[Result]"
 
 
 class Batcher(Generic[Item, Result]):
-    """Does what is handed in, all that waits at once.
+    """Makes one call for all items that wait.
 
     Args:
-        pools: one of its writers does it.
-        do: gives for each its result, or the error to raise; what it raises itself is of all.
-        rest_s: how long to wait after so many at once that took so many seconds.
-        most: how many go at once.
+        pools: a writing thread makes the calls.
+        do: gives the result of each item, or the error of that item; an error that it raises is
+            the error of all items.
+        rest_s: gives the pause in seconds after a batch, by its number of items and its seconds.
+        most: the largest number of items in a batch.
 
     Attributes:
-        times: how often something was done.
-        items: how many that were.
+        times: number of batches.
+        items: number of items in all batches.
     """
 
     def __init__(
@@ -62,7 +63,7 @@ class Batcher(Generic[Item, Result]):
         self._running: asyncio.Task[None] | None = None
 
     async def submit(self, item: Item, hurries: bool = False) -> Result:
-        """The result of an item; one that hurries ends a rest."""
+        """The result of an item; an item that hurries ends a pause."""
         outcome: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         self._waiting.append(_WaitingCall(item, outcome))
         if hurries:
@@ -72,13 +73,13 @@ class Batcher(Generic[Item, Result]):
         return await outcome
 
     async def finish(self) -> None:
-        """Returns when nothing waits any more; nothing rests meanwhile."""
+        """Returns when no item waits any more; pauses are skipped."""
         while self._running is not None:
             self._hurried.set()
             await asyncio.wait((self._running,), timeout=_LOOK_S)
 
     async def _run(self) -> None:
-        """Works until nobody waits."""
+        """Makes batches until no item waits."""
         try:
             while self._waiting:
                 started, count = perf_counter(), min(len(self._waiting), self._most)
@@ -96,7 +97,7 @@ class Batcher(Generic[Item, Result]):
     async def _done(self, items: Sequence[Item]) -> Sequence[Result | Exception]:
         try:
             return await self._pools.write(self._do, items)
-        except Exception as error:  # noqa: BLE001  # each has it
+        except Exception as error:  # noqa: BLE001  # it is the error of each item
             return [error] * len(items)
 
     async def _rest(self, seconds: float) -> None:

@@ -1,6 +1,6 @@
-"""Acknowledgements of one push connection: those that come while others are stored go together.
+"""Acknowledgements of one push connection: those that arrive while others are stored are joined.
 
-Concurrency: of one event loop.
+Concurrency: one event loop.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ Reply = ErrorMessage | ConfirmationMessage
 
 @dataclass(frozen=True, slots=True)
 class _WaitingConnectionAck:
-    """A message and what it acknowledges, or why it does not."""
+    """A message with its acknowledgement, or with the error that refuses it."""
 
     text: bytes | str
     wanted: Acknowledgement | None
@@ -36,8 +36,8 @@ class ConnectionAcks:
     Args:
         batcher: stores the acknowledgements.
         name: of the subscriber.
-        hurries: whether the client waits for them.
-        confirms: whether each is confirmed.
+        hurries: whether the client waits for acknowledgements to be stored.
+        confirms: whether each acknowledgement is confirmed.
     """
 
     def __init__(self, batcher: AckBatcher, name: str, hurries: bool, confirms: bool) -> None:
@@ -51,7 +51,7 @@ class ConnectionAcks:
         self._has_room.set()
 
     async def put(self, text: bytes | str) -> None:
-        """Takes a message; waits where many are there already."""
+        """Takes a message; waits where too many messages wait already."""
         await self._has_room.wait()
         self._waiting.append(_read(text))
         self._changed.set()

@@ -1,10 +1,10 @@
 """Small requests of publishers, prepared and appended together.
 
-What one publication costs is mostly what a batch costs. So the requests that come while others are
-being written wait for these, and then go together; each gets the answer that it would get alone.
-Large requests and Arrow streams go by themselves.
+A batch of one publication costs nearly as much as a batch of many. So requests that arrive while
+others are written wait, and are then written together; each gets the answer that it would get
+alone. Large requests and Arrow streams are written by themselves.
 
-Concurrency: of one event loop.
+Concurrency: one event loop.
 """
 
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ Outcome = Published | Exception
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _WaitingPublish:
-    """A request."""
+    """A request that waits."""
 
     stream: str
     kind: str
@@ -43,13 +43,13 @@ class _WaitingPublish:
 
 
 class PublishBatcher:
-    """Where the requests of publishers come together.
+    """Appends the publications of requests, those of small requests together.
 
     Args:
-        core: takes the publications.
-        pools: where they are prepared and written.
-        timings: told what that took.
-        rows_max: publications of one request.
+        core: accepts the publications.
+        pools: the threads that prepare and append.
+        timings: counts the seconds of both stages.
+        rows_max: the largest number of publications in one request.
         limits: of each publication.
     """
 
@@ -68,21 +68,21 @@ class PublishBatcher:
 
     @property
     def batches(self) -> int:
-        """How often something was written."""
+        """Number of writes to the log."""
         return self._alone + self._batcher.times
 
     @property
     def requests(self) -> int:
-        """How many requests that were."""
+        """Number of requests in all writes."""
         return self._alone + self._batcher.items
 
     async def publish(self, stream: str, kind: str, body: bytes) -> Published:
         """What became of the publications of a request, once they are on disk.
 
         Raises:
-            Refused: there is no such stream, or the body is empty.
+            Refused: the stream is unknown, or the body is empty.
             PublicationError: the body as a whole cannot be read.
-            StoreError: they could not be stored; none is.
+            StoreError: the publications could not be stored; none is.
         """
         if not body or body.isspace():
             raise Refused(400, "malformed", "the body is empty; it needs a publication")
@@ -147,5 +147,5 @@ class PublishBatcher:
 
 
 def _rest_s(requests: int, seconds: float) -> float:
-    """After several at once a part of what they took, so that more come together; else none."""
+    """The pause after a batch: a part of its time where several requests came, else none."""
     return min(seconds / 4, _REST_MAX_S) if requests > 1 else 0.0

@@ -51,6 +51,18 @@ def check_request(kind: type[T], given: Any) -> T:
     Raises:
         Refused: the object is no such message.
     """
+    try:
+        found = adapter_of(kind).validator.validate_python(given)
+    except ValidationError:
+        return _checked(kind, given)
+    if any(value is None or isinstance(value, Unreadable) for value in given.values()):
+        return _checked(kind, given)
+    message: T = found
+    return message
+
+
+def _checked(kind: type[T], given: Any) -> T:
+    """The same for an object that is no such message at first sight: part by part."""
     if isinstance(given, Unreadable):
         raise Refused(400, given.code, given.text, "")
     if not isinstance(given, dict):

@@ -29,8 +29,8 @@ class Lag:
     """How far matching is behind publishing.
 
     Attributes:
-        publications: that wait.
-        seconds: how long the oldest of them has waited.
+        publications: number of publications that are stored and not yet matched.
+        seconds: the age of the oldest of them.
     """
 
     publications: int
@@ -50,7 +50,7 @@ def lag_of(store: Store) -> Lag:
 
 
 def router(context: Context) -> APIRouter:
-    """The paths that those who run the server look at."""
+    """The paths for operators."""
     routes = APIRouter(tags=["operation"])
 
     @routes.get("/", **answers(200, LinksMessage))

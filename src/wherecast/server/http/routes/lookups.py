@@ -1,4 +1,4 @@
-"""Streams and subscribers by the names in a path: there, or a 404."""
+"""Streams and subscribers by the names in a path; an unknown name is answered with 404."""
 
 from wherecast.broker.broker_core import BrokerCore
 from wherecast.broker.registrar.registrar import checked_name
@@ -10,7 +10,7 @@ def stream_schema(core: BrokerCore, stream: str) -> Schema:
     """The schema of a stream.
 
     Raises:
-        Refused: there is no such stream; the text names those there are.
+        Refused: the stream is unknown; the message names the streams of the server.
     """
     name_of("stream", stream)
     try:
@@ -20,10 +20,10 @@ def stream_schema(core: BrokerCore, stream: str) -> Schema:
 
 
 def open_queue(core: BrokerCore, subscriber: str) -> None:
-    """Opens the queue of a subscriber, who is registered.
+    """Opens the queue of a registered subscriber.
 
     Raises:
-        Refused: nobody of this name is.
+        Refused: no subscriber of this name is registered.
     """
     name_of("subscriber", subscriber)
     if not core.open_queue(subscriber):
@@ -33,10 +33,10 @@ def open_queue(core: BrokerCore, subscriber: str) -> None:
 
 
 def name_of(what: str, name: str) -> str:
-    """A name that can be one.
+    """The name, if it is a valid one.
 
     Raises:
-        Refused: it cannot.
+        Refused: the name is empty, too long, or has characters that names may not have.
     """
     try:
         checked_name(what, name)

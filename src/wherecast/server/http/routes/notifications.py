@@ -79,7 +79,9 @@ def router(context: Context) -> APIRouter:
         end = loop.time() + wait
         while True:
             news = LoopEvent()
-            with core.courier.listening(name, news.set):  # anew: it may be another of this name
+            with core.courier.listening(
+                name, news.set
+            ):  # again: a subscriber of this name may be a new one
                 each = await pools.read(taken, name, most)
                 left = end - loop.time()
                 if each or left <= 0 or context.stopping.is_set():
@@ -94,17 +96,17 @@ def router(context: Context) -> APIRouter:
             handed = core.courier.take(name, most, 0.0)
             with context.timings.timed("send"):
                 each = context.writer.within(name, handed, _ANSWER_BYTES_MAX).each
-            if each or not handed:  # else all were lost, and others may follow
+            if each or not handed:  # else all were lost, and more may follow
                 return each
 
     return routes
 
 
 def check_range(name: str, value: float, most: float, limit: str) -> None:
-    """Refuses a parameter beyond a limit.
+    """Checks a parameter against a limit.
 
     Raises:
-        Refused: it is.
+        Refused: the value is above the limit.
     """
     if value > most:
         text = f"{name} is at most {most:g}, the limit limits.{limit}"
@@ -118,7 +120,7 @@ async def gone(request: Request) -> None:
 
 
 async def first_of(*waiting: Coroutine[Any, Any, Any]) -> int:
-    """Which one ends first; the others are ended."""
+    """The number of the coroutine that ends first; the others are cancelled."""
     tasks = [asyncio.ensure_future(one) for one in waiting]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

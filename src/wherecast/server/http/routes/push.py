@@ -1,8 +1,9 @@
 """`WS /v1/subscribers/{name}/push`: notifications as they come, acknowledgements back.
 
-A connection holds what its socket takes and one message more. While that does not move, nothing is
-made for it: what it was handed waits as numbers in its queue, at most `push.in_flight_max` of them.
-One that does not move for `push.stall` is closed; its notifications stay queued.
+A connection holds the bytes that its socket takes, and one message more. While the client takes no
+bytes, no message is made: its notifications wait as numbers in its queue, at most
+`push.in_flight_max` of them. A connection that takes no bytes for `push.stall` is closed; its
+notifications stay queued.
 """
 
 import asyncio
@@ -31,7 +32,7 @@ from wherecast.server.http.transport.websocket_protocol import send_utf8, transp
 REPLACED, STALLED, UNREGISTERED = 4000, 4001, 4002
 _GOING_AWAY, _FAILED = 1001, 1011
 _SENT_AT_ONCE_BYTES = 256 << 10
-_LITTLE_BYTES = 32 << 10  # so little does not keep a connection from taking more
+_LITTLE_BYTES = 32 << 10  # with so little a connection takes more at once
 _WIDE = 100  # in flight: such a connection goes on while acknowledgements wait for others
 _REASONS = {
     REPLACED: "another connection of this subscriber was opened",
@@ -96,7 +97,7 @@ class _Push:
         self._stall_s = context.settings.push.stall.total_seconds()
 
     async def run(self) -> None:
-        """Sends and receives until either ends."""
+        """Sends and receives until the client or the server ends the connection."""
         courier, read = self._core.courier, self._context.pools.read
         try:
             await read(courier.connect, self._name, self._number, self._options.window)
@@ -112,7 +113,7 @@ class _Push:
         await self._close(code)
 
     async def _send(self) -> int:
-        """Sends what there is; why it ends."""
+        """Sends notifications as they come; the close code."""
         news = LoopEvent()
         with self._core.courier.listening(self._name, news.set):
             while True:
@@ -125,11 +126,11 @@ class _Push:
                     if not await self._sent(message):
                         self._context.connections.stalled += 1
                         return STALLED
-                if not self._handed:  # what comes after it was asked wakes it
+                if not self._handed:  # a notification that came since then wakes it
                     await news.wait()
 
     async def _objects(self) -> list[bytes]:
-        """What is to be sent now, of what was handed."""
+        """The next notifications as JSON, of those that the queue handed out."""
         if not self._handed:
             return []
         with self._context.timings.timed("send"):
@@ -166,7 +167,7 @@ class _Push:
         return True
 
     async def _ended(self) -> int:
-        """Why the queue has another connection, or none."""
+        """The close code where the queue has another connection, or none."""
         if self._context.stopping.is_set():
             return _GOING_AWAY
         known = self._core.store.registry.has_subscriber
@@ -197,7 +198,7 @@ class _Push:
 
     async def _close(self, code: int | None) -> None:
         if code == STALLED and self._transport is not None:
-            self._transport.abort()  # it takes no farewell either
+            self._transport.abort()  # it would not take a close message either
         if code is None or self._websocket.client_state != WebSocketState.CONNECTED:
             return
         with suppress(WebSocketDisconnect, RuntimeError, TimeoutError):
@@ -206,7 +207,7 @@ class _Push:
 
 
 async def _first(*coroutines: Coroutine[Any, Any, int]) -> int:
-    """What the first one to end gives, or raises; the others are ended."""
+    """The result of the first coroutine that ends; the others are cancelled."""
     tasks = [asyncio.ensure_future(one) for one in coroutines]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

@@ -1,1 +1,1 @@
-"""Bytes on the wire: bodies within limits, sockets, threads, guards."""
+"""Bytes on the wire: bodies within limits, protocols, connections, thread pools, the guard."""

@@ -1,4 +1,4 @@
-"""Bodies of requests, read within limits: too much is refused before it is held."""
+"""Bodies of requests, read within limits: a body that is too large is refused before it is kept."""
 
 import asyncio
 from collections import deque
@@ -21,13 +21,13 @@ _NAMES = {JSON: JSON, NDJSON: NDJSON, ARROW: ARROW} | dict.fromkeys(
 
 @dataclass(slots=True)
 class _Room:
-    """What is set aside for one body."""
+    """The memory that is set aside for one body."""
 
     bytes: int
 
 
 class Bodies:
-    """Reads bodies; how much all of them may take together is limited, too.
+    """Reads bodies; the memory of all bodies together is limited, too.
 
     Concurrency: of one event loop.
     """
@@ -42,7 +42,7 @@ class Bodies:
         """The body of a request, whole.
 
         Raises:
-            Refused: it is too large, packed, or takes too long to arrive.
+            Refused: the body is too large, or takes too long to arrive.
         """
         most = self._limits.body_bytes_max
         size = _announced(request, most)
@@ -73,7 +73,7 @@ class Bodies:
 
     @asynccontextmanager
     async def _taken(self, room: "_Room") -> AsyncIterator[None]:
-        """Waits until there is room for a body, or for the beginning of one."""
+        """Waits for the memory of a body, or of its beginning, and gives it back at the end."""
         room.bytes = min(room.bytes, self._limits.bodies_bytes_max)
         if self._waiting or self._free < room.bytes:
             turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -87,9 +87,9 @@ class Bodies:
             self._give_back(room.bytes)
 
     def _grow(self, room: "_Room", size: int) -> None:
-        """Takes more room for a body whose size nobody knows, without waiting.
+        """Takes more memory for a body of unknown size, without waiting.
 
-        Those that have some and wait for more would wait for one another.
+        Bodies that hold some memory and wait for more would wait for one another.
         """
         more = size - room.bytes
         if more > self._free:
@@ -99,7 +99,7 @@ class Bodies:
         room.bytes = size
 
     async def _turn(self, size: int, turn: "asyncio.Future[None]") -> None:
-        """Waits for a turn, which takes the room with it."""
+        """Waits for a turn; the memory is taken when the turn comes."""
         try:
             await turn
         except asyncio.CancelledError:
@@ -117,10 +117,10 @@ class Bodies:
 
 
 def content_type(request: Request, known: tuple[str, ...]) -> str:
-    """Which of the known types the body of a request is.
+    """The type of a request's body, one of the known types.
 
     Raises:
-        Refused: it is none of them, or packed.
+        Refused: the body is of another type, or compressed.
     """
     name, _, parameters = request.headers.get("content-type", "").partition(";")
     kind = _NAMES.get(name.strip().lower())
@@ -140,7 +140,7 @@ def content_type(request: Request, known: tuple[str, ...]) -> str:
 
 
 def _announced(request: Request, most: int) -> int | None:
-    """The size that a request says it has."""
+    """The size that a request announces for its body; None where it announces none."""
     given = request.headers.get("content-length")
     if given is None:
         return None

@@ -1,6 +1,6 @@
-"""The open push connections: how many, of whom, and what each holds.
+"""The open push connections: how many, of whom, and how many bytes they hold.
 
-Concurrency: of one event loop, but for `is_connected` and the figures.
+Concurrency: one event loop; `is_connected` and the figures may be read by any thread.
 """
 
 import asyncio
@@ -14,10 +14,10 @@ class Connections:
     """The open push connections.
 
     Attributes:
-        stalled: how many were closed since they took nothing.
-        replaced: how many were closed since another one came.
-        held_most_bytes: the most that one of them ever held.
-        waiting: how many wait until theirs takes more.
+        stalled: number of connections that were closed since they took no bytes.
+        replaced: number of connections that were closed since their subscriber opened another one.
+        held_most_bytes: the largest number of bytes that one connection ever held.
+        waiting: number of connections that take no more bytes at the moment.
     """
 
     def __init__(self) -> None:
@@ -34,7 +34,7 @@ class Connections:
 
     @contextmanager
     def opened(self, name: str) -> Iterator[int]:
-        """The number of a new connection, which is open meanwhile."""
+        """The number of a new connection, which counts as open until the context ends."""
         self._names[name] += 1
         try:
             yield next(self._numbers)
@@ -45,7 +45,7 @@ class Connections:
 
     @contextmanager
     def sending(self, transport: asyncio.WriteTransport | None) -> Iterator[None]:
-        """Something is sent over a connection meanwhile."""
+        """Counts a connection as waiting until the context ends."""
         self.waiting += 1
         try:
             yield
@@ -55,5 +55,5 @@ class Connections:
                 self.holds(transport.get_write_buffer_size())
 
     def holds(self, held_bytes: int) -> None:
-        """Notes what a connection holds now."""
+        """Notes the number of bytes that a connection holds now."""
         self.held_most_bytes = max(self.held_most_bytes, held_bytes)

@@ -17,14 +17,19 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class Guard:
-    """An application behind the guard."""
+    """An application that only allowed requests reach.
+
+    Args:
+        app: the application.
+        hosts: names by which the server may be called, beside those of the loopback.
+    """
 
     def __init__(self, app: App, hosts: tuple[str, ...]) -> None:
         self._app = app
         self._hosts = frozenset(host.lower() for host in (*hosts, *_LOOPBACK))
 
     async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
-        """Passes on what may pass."""
+        """Passes an allowed request on, and refuses any other."""
         if scope["type"] in ("http", "websocket"):
             problem = self._problem(dict(scope["headers"]))
             if problem is not None:
@@ -53,7 +58,7 @@ def _name(address: str) -> str:
 
 
 def _is_utf8(path: bytes) -> bool:
-    """Whether a path names something; others would all become the same name."""
+    """Whether a path is UTF-8; all others would be decoded to the same names."""
     try:
         unquote_to_bytes(path).decode()
     except UnicodeDecodeError:

@@ -1,8 +1,8 @@
-"""The protocol of a connection: its heads are limited, and what is written at once is one piece.
+"""The protocol of an HTTP connection: heads are limited, and small writes are joined.
 
-The parser keeps a request line and headers of any length. And the framework writes the head of an
-answer and its body apart, and each message of a WebSocket: each is a call of the system, which
-costs as much as making the message.
+The parser of the framework keeps a request line and headers of any length. And the framework writes
+the head of an answer, its body, and each message of a WebSocket with a system call of its own,
+which costs as much as making the message.
 """
 
 import asyncio
@@ -17,17 +17,17 @@ _PIECE_BYTES = 64 << 10
 
 
 class HttpProtocol(HttpToolsProtocol):
-    """One connection; a head that is too long ends it with 431."""
+    """One connection; a head that is too long is answered with 431, and ends the connection."""
 
     _bytes = 0
     _is_in_head = True
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Has what is written in one step go out together."""
+        """Joins what is written in one step of the event loop."""
         super().connection_made(JoinedTransport(transport, self.loop))  # type: ignore[arg-type]
 
     def data_received(self, data: bytes) -> None:
-        """Refuses what would be kept and is too much."""
+        """Refuses a head that is too long, before more of it is kept."""
         super().data_received(data)
         if self._is_in_head and not self.transport.is_closing():
             self._bytes += len(data)
@@ -54,10 +54,10 @@ class HttpProtocol(HttpToolsProtocol):
 
 
 class JoinedTransport:
-    """A transport of which all that is written in one step of the event loop is one write.
+    """A transport that joins all that is written in one step of the event loop.
 
     Attributes:
-        bare: the transport itself.
+        bare: the transport that writes to the socket.
     """
 
     def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
@@ -67,7 +67,7 @@ class JoinedTransport:
         self._size = 0
 
     def write(self, data: bytes) -> None:
-        """Writes once the step is done, or there is much to write."""
+        """Writes at the end of the step, or at once where much has gathered."""
         if not self._parts:
             self._loop.call_soon(self._flush)
         self._parts.append(data)
@@ -76,11 +76,11 @@ class JoinedTransport:
             self._flush()
 
     def get_write_buffer_size(self) -> int:
-        """What it holds, in bytes."""
+        """Number of bytes that are not yet in the socket."""
         return self.bare.get_write_buffer_size() + self._size
 
     def close(self) -> None:
-        """Closes after what was written."""
+        """Closes the transport after what was written."""
         self._flush()
         self.bare.close()
 
@@ -91,5 +91,5 @@ class JoinedTransport:
             self._size = 0
 
     def __getattr__(self, name: str) -> Any:
-        """Everything else is the transport's own."""
+        """Every other attribute is that of the bare transport."""
         return getattr(self.bare, name)

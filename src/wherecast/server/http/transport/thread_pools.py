@@ -1,7 +1,7 @@
-"""Where calls are made that wait for the disk, so that the event loop never does.
+"""The threads that wait for the disk, so that the event loop never does.
 
-Those that write wait for the next transaction, and many share one: so there are many threads for
-them. Those that deliver have others, and are not held up by publishers.
+A call that writes waits for the next transaction, which many calls share: so there are many threads
+for writing. Reading has threads of its own: publishers do not hold up deliveries.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class ThreadPools:
-    """The threads of a server."""
+    """The thread pools of a server: one for calls that write, one for calls that read."""
 
     def __init__(self) -> None:
         self._writers = ThreadPoolExecutor(_WRITERS, "wherecast-writer")
@@ -32,12 +32,12 @@ class ThreadPools:
         return await _run(self._readers, call, *args, **kwargs)
 
     def waiting(self) -> dict[str, int]:
-        """How many calls wait for a thread, by what they do."""
+        """Number of calls that wait for a thread, by pool."""
         pools = {"write": self._writers, "read": self._readers}
         return {kind: pool._work_queue.qsize() for kind, pool in pools.items()}
 
     def close(self) -> None:
-        """Ends them; calls that were not begun are dropped."""
+        """Ends the threads; calls that have not begun are dropped."""
         for pool in (self._writers, self._readers):
             pool.shutdown(wait=False, cancel_futures=True)
 
