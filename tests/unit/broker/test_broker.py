@@ -183,9 +183,9 @@ def test_a_bad_filter_changes_nothing(open_broker: Open) -> None:
     with open_broker() as broker:
         ana = broker.subscriber("ana")
         ana.subscribe("no2 > 1", id="s1")
-        with pytest.raises(wc.FilterError) as told:
+        with pytest.raises(wc.FilterError) as refused:
             ana.subscribe("no2 > 1 AND humidity > 2", id="s1")
-        assert told.value.position == 12
+        assert refused.value.position == 12
         assert [one.filter for one in ana.subscriptions()] == ["no2 > 1"]
 
 
@@ -509,9 +509,9 @@ def test_a_publication_that_was_damaged_later_is_counted_as_lost(tmp_path: Path)
     ],
 )
 def test_misuse_is_told_in_one_line(misuse: Callable[[wc.Broker], object]) -> None:
-    with wc.Broker(SCHEMA) as broker, pytest.raises(wc.ConfigError) as told:
+    with wc.Broker(SCHEMA) as broker, pytest.raises(wc.ConfigError) as refused:
         misuse(broker)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(refused.value)
 
 
 def test_what_is_odd_about_a_filter_is_told(open_broker: Open) -> None:

@@ -7,28 +7,28 @@ from wherecast.broker.loop_event import LoopEvent
 
 
 def test_whoever_looks_after_clearing_misses_nothing() -> None:
-    told: list[int] = []
+    numbers: list[int] = []
 
     async def run() -> None:
         event = LoopEvent()
 
         def tell() -> None:
             for number in range(2_000):
-                told.append(number)
+                numbers.append(number)
                 event.set()
 
         teller = Thread(target=tell)
         teller.start()
-        seen = 0
-        while seen < 2_000:
+        count = 0
+        while count < 2_000:
             event.clear()
-            if len(told) == seen:
+            if len(numbers) == count:
                 await event.wait()
-            seen = len(told)
+            count = len(numbers)
         teller.join()
 
     asyncio.run(asyncio.wait_for(run(), 60))
-    assert told == list(range(2_000))
+    assert numbers == list(range(2_000))
 
 
 def test_it_sleeps_until_it_is_woken_again() -> None:

@@ -4,11 +4,9 @@ from threading import Event
 
 import pytest
 
-from tests.unit.broker.feeding import match, opened, publish, queued
-from wherecast import ConflictError, StoreError, Subscription, WherecastError
+from wherecast import ConflictError, StoreError, WherecastError
 from wherecast.broker.core_limits import Retention
 from wherecast.broker.dispatch.courier import Courier
-from wherecast.broker.inline_source import InlineSource
 from wherecast.broker.runner import Runner
 from wherecast.broker.tending import Tending
 from wherecast.store.open_store import open_store
@@ -75,38 +73,3 @@ def test_an_error_ends_the_runner(error: Exception, kind: type[Exception], text:
     with pytest.raises(kind, match=text):
         runner.check()
     runner.stop()
-
-
-def test_a_log_that_cannot_be_read_ends_matching_after_several_attempts() -> None:
-    store = open_store("memory:")
-    opened(store)
-    source = InlineSource(store, Courier(store, lambda first, end: None), lambda: 0)
-    stopped = Event()
-
-    def broken(*_: object, **__: object) -> None:
-        raise StoreError("the log is gone")
-
-    publish(store, [1])
-    store.log.read = broken  # type: ignore[method-assign,assignment]
-    for _ in range(9):
-        source.step(stopped)
-        assert str(source.problem) == "the log is gone"
-    with pytest.raises(StoreError, match="the log is gone"):
-        source.step(stopped)
-
-
-def test_limits_are_enforced_where_another_process_matches() -> None:
-    store = open_store("memory:")
-    registrar = opened(store)
-    registrar.register("ana", 0)
-    registrar.subscribe(Subscription("s1", "no2 > 0", "ana"), 0)
-    courier = Courier(store, lambda first, end: None)
-    publish(store, [1, 2])
-    match(store)
-    assert queued(store, "ana") == [0, 1]
-    day_us = 24 * 3600 * 1_000_000
-    tending = Tending(store, courier, Retention(), lambda: 8 * day_us)
-    tending.enforce_limits()
-    assert queued(store, "ana") == []
-    assert tending.queued == 0
-    assert store.mailboxes.starts_at() == 0  # segments are of whoever matches

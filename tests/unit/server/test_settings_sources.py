@@ -29,7 +29,7 @@ def test_each_later_source_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("[server]\nprot = 1\n", "unknown key server.prot; did you mean server.port?"),
         ("[sever]\nport = 1\n", "unknown section sever; did you mean server?"),
@@ -42,12 +42,12 @@ def test_each_later_source_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         ("[server\n", "malformed TOML"),
     ],
 )
-def test_what_is_wrong_in_a_file_is_named(tmp_path: Path, text: str, told: str) -> None:
+def test_what_is_wrong_in_a_file_is_named(tmp_path: Path, text: str, message: str) -> None:
     file = tmp_path / "my.toml"
     file.write_text(text)
     with pytest.raises(ConfigError) as refused:
         load_settings(file, {}, {})
-    assert told in str(refused.value)
+    assert message in str(refused.value)
     assert str(refused.value).startswith(str(file))
 
 

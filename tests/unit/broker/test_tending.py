@@ -1,0 +1,114 @@
+"""The upkeep of a store: limits are enforced, segments merged, damage mended, problems told."""
+
+from threading import Event, Thread
+
+import pytest
+
+from tests.unit.broker.feeding import match, opened, publish, queued
+from wherecast import ConflictError, StoreError, Subscription
+from wherecast.broker.core_limits import Retention
+from wherecast.broker.dispatch.courier import Courier
+from wherecast.broker.inline_source import InlineSource
+from wherecast.broker.tending import Tending
+from wherecast.store.contracts import DamagedSegment, Store
+from wherecast.store.open_store import open_store
+
+LIMIT_S = 60.0
+DAY_US = 24 * 3600 * 1_000_000
+
+
+def stored() -> Store:
+    """A store with a subscriber that has two notifications."""
+    store = open_store("memory:")
+    registrar = opened(store)
+    registrar.register("ana", 0)
+    registrar.subscribe(Subscription("s1", "no2 > 0", "ana"), 0)
+    publish(store, [1, 2])
+    match(store)
+    return store
+
+
+def unmended(first: int, end: int) -> None:
+    raise AssertionError(f"{first} to {end} is not damaged")
+
+
+def test_limits_are_enforced_where_another_process_matches() -> None:
+    store = stored()
+    tending = Tending(store, Courier(store, unmended), Retention(), lambda: 8 * DAY_US)
+    assert queued(store, "ana") == [0, 1]
+    tending.enforce_limits()
+    assert queued(store, "ana") == []
+    assert tending.queued == 0
+    assert store.mailboxes.starts_at() == 0  # segments are of whoever matches
+
+
+def test_segments_are_removed_where_this_process_matches() -> None:
+    store = stored()
+    courier = Courier(store, unmended)
+    matcher = InlineSource(store, courier, lambda: 0)
+    Tending(store, courier, Retention(), lambda: 8 * DAY_US, matcher).enforce_limits()
+    assert store.mailboxes.starts_at() == 2
+
+
+def test_a_problem_is_told_until_limits_are_enforced(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = stored()
+    tending = Tending(store, Courier(store, unmended), Retention(), lambda: 0)
+
+    def broken(*_: object) -> None:
+        raise StoreError("the disk is gone")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(store.mailboxes, "counts", broken)
+        tending.enforce_limits()
+    assert str(tending.problem) == "the disk is gone"
+    assert tending.queued is None
+    tending.enforce_limits()
+    assert tending.problem is None
+    assert tending.queued == 2
+
+
+@pytest.mark.parametrize("error", [None, StoreError("unmendable"), ConflictError("by another")])
+def test_damage_is_mended(monkeypatch: pytest.MonkeyPatch, error: Exception | None) -> None:
+    store = stored()
+    ranges: list[tuple[int, int]] = []
+
+    def mend(first: int, end: int) -> None:
+        ranges.append((first, end))
+        if error is not None:
+            raise error
+
+    def damaged(*_: object) -> None:
+        raise DamagedSegment(0, 2, "a bit was flipped")
+
+    tending = Tending(store, Courier(store, mend), Retention(), lambda: 0)
+    with monkeypatch.context() as patched:
+        patched.setattr(store.mailboxes, "counts", damaged)
+        tending.enforce_limits()
+    assert ranges == [(0, 2)]
+    assert tending.problem is (error if isinstance(error, StoreError) else None)
+
+
+def test_segments_are_merged_after_a_commit() -> None:
+    store = stored()
+    courier = Courier(store, unmended)
+    matcher = InlineSource(store, courier, lambda: 0)
+    tending = Tending(store, courier, Retention(), lambda: 0, matcher)
+    merge, merged = store.mailboxes.merge, Event()
+
+    def noted() -> int:
+        merged.set()
+        return merge()
+
+    store.mailboxes.merge = noted  # type: ignore[method-assign]
+    thread = Thread(target=tending.run)
+    thread.start()
+    try:
+        assert merged.wait(LIMIT_S)  # what an earlier process left
+        merged.clear()
+        matcher.commits.set()
+        assert merged.wait(LIMIT_S)
+    finally:
+        tending.stop()
+        thread.join(LIMIT_S)
+    assert not thread.is_alive()
+    assert tending.problem is None
