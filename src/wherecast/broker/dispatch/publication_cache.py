@@ -22,11 +22,27 @@ from wherecast.model.times import EPOCH
 from wherecast.store.contracts import Log
 from wherecast.store.records import Entry, Publications, Receipt
 
-_ENTRIES_MAX = 1_024
-_BYTES_MAX = 64 << 20
-_PUT_BYTES_MAX = 1 << 20
 _COLUMN_BYTES = 500  # size of a column beside its values
-_COLUMNS_MAX = 100  # of blocks from which `cached` gives publications
+
+
+@dataclass(frozen=True, slots=True)
+class PublicationCacheLimits:
+    """What a `PublicationCache` holds in memory.
+
+    Attributes:
+        blocks_max: number of blocks.
+        bytes_max: size of all blocks together, about.
+        put_bytes_max: size of publications that `put` takes.
+        columns_max: number of columns of a block from which `cached` gives publications.
+    """
+
+    blocks_max: int = 1_024
+    bytes_max: int = 64 << 20
+    put_bytes_max: int = 1 << 20
+    columns_max: int = 100
+
+
+_LIMITS = PublicationCacheLimits()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,6 +85,7 @@ class PublicationCache:
         log: has all publications.
         schemas: gives the schemas of all streams.
         id_of: gives the id of a publication that was sent without one.
+        limits: bounds what stays in memory.
     """
 
     def __init__(
@@ -76,8 +93,10 @@ class PublicationCache:
         log: Log,
         schemas: Callable[[], Mapping[str, Schema]],
         id_of: Callable[[int, int], str],
+        limits: PublicationCacheLimits = _LIMITS,
     ) -> None:
         self._log = log
+        self._limits = limits
         self._schemas = schemas
         self._id_of = id_of
         self._lock = Lock()
@@ -108,7 +127,7 @@ class PublicationCache:
             at: when they were appended.
         """
         rows = np.flatnonzero(receipt.offsets >= 0)
-        if not len(rows) or len(publications.attributes) > _PUT_BYTES_MAX:
+        if not len(rows) or len(publications.attributes) > self._limits.put_bytes_max:
             return
         first, chosen = int(receipt.offsets[rows[0]]), array_of(rows)
         # As copies: what was handed in may lie in the body of a request, and hold all of it.
@@ -160,7 +179,9 @@ class PublicationCache:
     def _narrow_block(self, partition: int, offset: int) -> _Block | None:
         """The block in memory unless it has so many columns that reading a row takes long."""
         block = self._cached_block(partition, offset)
-        return block if block is not None and block.rows.num_columns <= _COLUMNS_MAX else None
+        if block is None or block.rows.num_columns > self._limits.columns_max:
+            return None
+        return block
 
     def _keep(self, block: _Block) -> _Block:
         key = block.partition, block.first
@@ -176,7 +197,8 @@ class PublicationCache:
 
     @property
     def _is_full(self) -> bool:
-        return len(self._blocks) > _ENTRIES_MAX or self._bytes > _BYTES_MAX
+        limits = self._limits
+        return len(self._blocks) > limits.blocks_max or self._bytes > limits.bytes_max
 
     def _drop_oldest(self) -> None:
         (partition, first), _ = self._blocks.popitem(last=False)

@@ -46,7 +46,7 @@ _CUT = f"(?s){_NAME}|{_LITERAL}"
 _CUT_HERE = re.compile(  # the same, and it does not go back over a name without a digit
     f"(?s){_NAME}|{_LITERAL}".replace(r"\x{80}-\x{10FFFF}]+", "\x80-\U0010ffff]++")
 )
-_CHUNK_ROWS, _CHUNK_BYTES = 16_384, 1 << 24  # marks may make three bytes of each
+_CHUNK_ROWS = 16_384
 _INTEGER_DIGITS_MAX = 18
 _STAND_INS = {"i": "1", "n": "1" * 19, "d": "1.5", "s": "'2001-01-01'"}
 _EXACT_FLOAT_MIN = 1e-290  # nearer to 0, a double loses digits of its text, or is 0
@@ -87,14 +87,17 @@ class Cut:
     literals: Literals
 
 
-def cut(texts: pa.Array, number: Callable[[str], int], bytes_max: int) -> Cut:
+def cut(
+    texts: pa.Array, number: Callable[[str], int], bytes_max: int, chunk_bytes: int = 1 << 24
+) -> Cut:
     """The shapes and constants of texts; `number` gives a string its number.
 
     Texts that are null, longer than `bytes_max`, or that hold the mark used here are read alone.
+    Texts of `chunk_bytes` are cut at once; the marks may make three bytes of each byte.
     """
     pieces = Numbering()
     usable, found, sizes, parts = [], [], [], []
-    for chunk in _chunks(texts):
+    for chunk in _chunks(texts, chunk_bytes):
         usable.append(_usable(chunk, bytes_max))
         if not usable[-1].all():
             chunk = pc.if_else(array_of(usable[-1]), chunk, pa.scalar("", chunk.type))
@@ -195,12 +198,12 @@ def _joined(parts: Sequence[Literals]) -> Literals:
     )
 
 
-def _chunks(texts: pa.Array) -> Iterator[pa.Array]:
+def _chunks(texts: pa.Array, chunk_bytes: int) -> Iterator[pa.Array]:
     """The texts in chunks whose cut fits 32-bit offsets."""
     ends = cumulated(filled(pc.binary_length(texts), 0))
     start = 0
     while start < len(texts):
-        fitting = int(np.searchsorted(ends, ends[start] + _CHUNK_BYTES, side="right")) - 1
+        fitting = int(np.searchsorted(ends, ends[start] + chunk_bytes, side="right")) - 1
         end = min(max(fitting, start + 1), start + _CHUNK_ROWS)
         yield texts.slice(start, end - start)
         start = end

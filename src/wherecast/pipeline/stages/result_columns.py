@@ -1,7 +1,7 @@
 """Publications with the filters they match: the columns of both, in one of several shapes."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -17,11 +17,23 @@ How = Literal["inner", "left", "semi", "anti"]
 Output = Literal["rows", "arrays"]
 Shape = Literal["rows", "arrays", "structs", "flags"]
 
-_ROWS_MAX = 65_536  # of one batch of the result, where a row is a match
-_MATCHES_MAX = 1 << 20  # of one batch of the result, where a row is a publication
-_BYTES_MAX = 64 * 1024 * 1024  # of the publications' columns in one batch of the result, about
 _Numbers = npt.NDArray[np.int64]
 _Places = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class ResultLimits:
+    """The size of one batch of the result.
+
+    Attributes:
+        rows_max: number of rows, where a row is a match.
+        matches_max: number of matches, where a row is a publication.
+        bytes_max: size of the publications' columns, about.
+    """
+
+    rows_max: int = 65_536
+    matches_max: int = 1 << 20
+    bytes_max: int = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +50,7 @@ class JoinPlan:
         kept: the columns of the filters that are added.
         errors: whether a column is added that says why a publication was refused; `inner` and
             `semi` then have the refused ones too.
+        limits: bound each batch of the result.
     """
 
     how: How = "inner"
@@ -45,6 +58,7 @@ class JoinPlan:
     ids: bool = True
     kept: tuple[str, ...] = ()
     errors: bool = False
+    limits: ResultLimits = ResultLimits()
 
 
 def join(
@@ -74,7 +88,7 @@ def join(
     if plan.errors:
         carried = [*carried, _reasons(valid, batch.num_rows)]
     by = _by_match if plan.shape == "rows" and plan.ids else _by_publication
-    for chosen, columns in by(rows, counts, matches.indices, added, _rows_max(batch)):
+    for chosen, columns in by(rows, counts, matches.indices, added, _narrowed(plan.limits, batch)):
         if plan.shape == "structs":
             columns = [_zipped(columns, ("filter_id", *plan.kept))]
         elif plan.shape == "flags":
@@ -101,10 +115,11 @@ def _reasons(valid: Validated, length: int) -> pa.Array:
     return pa.array([reasons.get(row) for row in range(length)], pa.string())
 
 
-def _rows_max(batch: pa.RecordBatch) -> int:
-    """How many rows a piece may have, so that wide rows do not fill the memory."""
+def _narrowed(limits: ResultLimits, batch: pa.RecordBatch) -> ResultLimits:
+    """The limits with fewer rows where rows are wide, so that they do not fill the memory."""
     width = batch.nbytes // max(1, batch.num_rows)
-    return int(max(1, min(_ROWS_MAX, _BYTES_MAX // max(1, width))))
+    fitting = limits.bytes_max // max(1, width)
+    return replace(limits, rows_max=int(max(1, min(limits.rows_max, fitting))))
 
 
 _Piece = tuple[_Numbers, list[pa.Array]]
@@ -118,28 +133,28 @@ def _taken(column: pa.Array, rows: _Numbers) -> pa.Array:
 
 
 def _by_match(
-    rows: _Numbers, counts: _Numbers, places: _Places, added: list[pa.Array], most: int
+    rows: _Numbers, counts: _Numbers, places: _Places, added: list[pa.Array], limits: ResultLimits
 ) -> Iterator[_Piece]:
     """A row per match, and one with nulls for a publication without any."""
     repeated = np.repeat(rows, np.maximum(counts[rows], 1))
     absent = counts[repeated] == 0
     found = np.zeros(len(repeated), np.int32)
     found[~absent] = places
-    for start in range(0, len(repeated), most):
-        part = slice(start, start + most)
+    for start in range(0, len(repeated), limits.rows_max):
+        part = slice(start, start + limits.rows_max)
         taken = pa.array(found[part], mask=absent[part])
         yield repeated[part], [column.take(taken) for column in added]
 
 
 def _by_publication(
-    rows: _Numbers, counts: _Numbers, places: _Places, added: list[pa.Array], most: int
+    rows: _Numbers, counts: _Numbers, places: _Places, added: list[pa.Array], limits: ResultLimits
 ) -> Iterator[_Piece]:
     """A row per publication, with an array per added column."""
     offsets = np.concatenate([[0], np.cumsum(counts[rows])])
     start = 0
     while start < len(rows):
-        full = int(np.searchsorted(offsets, offsets[start] + _MATCHES_MAX, side="right")) - 1
-        stop = min(max(start + 1, full), start + most, len(rows))
+        full = int(np.searchsorted(offsets, offsets[start] + limits.matches_max, side="right")) - 1
+        stop = min(max(start + 1, full), start + limits.rows_max, len(rows))
         bounds = array_of((offsets[start : stop + 1] - offsets[start]).astype(np.int32))
         found = places[offsets[start] : offsets[stop]]
         columns = [pa.ListArray.from_arrays(bounds, _gathered(c, found)) for c in added]

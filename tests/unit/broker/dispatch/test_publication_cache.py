@@ -5,8 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import wherecast as wc
-from wherecast.broker.dispatch import publication_cache as module
-from wherecast.broker.dispatch.publication_cache import PublicationCache
+from wherecast.broker.dispatch.publication_cache import PublicationCache, PublicationCacheLimits
 from wherecast.broker.intake.intake import prepare
 from wherecast.store.contracts import Log
 from wherecast.store.memory.log import MemoryLog
@@ -23,9 +22,12 @@ def append(log: Log, stream: str, *given: wc.Publication) -> None:
     log.append(prepare(given, stream, SCHEMAS[stream]).good, at)
 
 
-def cache_of(log: Log) -> PublicationCache:
+def cache_of(log: Log, **limits: int) -> PublicationCache:
     return PublicationCache(
-        log, lambda: SCHEMAS, lambda partition, offset: f"made-{partition}-{offset}"
+        log,
+        lambda: SCHEMAS,
+        lambda partition, offset: f"made-{partition}-{offset}",
+        PublicationCacheLimits(**limits),
     )
 
 
@@ -65,7 +67,7 @@ def test_duplicates_in_a_call_do_not_shift_the_others() -> None:
 
 def test_some_offsets_of_many_entries() -> None:
     log = MemoryLog(1)
-    count = 3 * module._ENTRIES_MAX  # more than are kept
+    count = 3 * PublicationCacheLimits().blocks_max  # more than are kept
     for number in range(count):
         append(log, "air", *(wc.Publication({"no2": float(3 * number + k)}) for k in range(3)))
     cache = cache_of(log)
@@ -105,18 +107,18 @@ def test_what_was_put_holds_nothing_of_what_was_handed_in() -> None:
         assert addresses.isdisjoint(one.address for one in mine.buffers() if one is not None)
 
 
+@pytest.mark.parametrize(
+    ("limits", "blocks"), [({}, 1), ({"columns_max": 2}, 1), ({"put_bytes_max": 10}, 0)]
+)
 def test_what_has_many_columns_or_is_large_is_left_to_readers(
-    monkeypatch: pytest.MonkeyPatch,
+    limits: dict[str, int], blocks: int
 ) -> None:
     log = MemoryLog(1)
     prepared = prepare([wc.Publication({"no2": 1.0})], "air", SCHEMAS["air"])
-    cache = cache_of(log)
+    cache = cache_of(log, **limits)
     cache.put(prepared.good, prepared.batch, log.append(prepared.good, 0), 0)
-    monkeypatch.setattr(module, "_COLUMNS_MAX", 2)
-    assert cache.cached(0, [0]) is None
-    monkeypatch.setattr(module, "_PUT_BYTES_MAX", 10)
-    cache.put(prepared.good, prepared.batch, log.append(prepared.good, 0), 0)
-    assert len(cache._blocks) == 1
+    assert (cache.cached(0, [0]) is None) == bool(limits)
+    assert len(cache._blocks) == blocks
 
 
 @pytest.mark.parametrize("offsets", [[5], [0, 5], [5, 6]])
@@ -127,12 +129,11 @@ def test_what_is_not_there_is_none(offsets: list[int]) -> None:
     assert [one is None for one in got] == [offset > 0 for offset in offsets]
 
 
-def test_what_is_kept_at_hand_is_bounded_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_kept_at_hand_is_bounded_in_bytes() -> None:
     log = MemoryLog(1)
     for number in range(10):
         append(log, "air", wc.Publication({"no2": float(number)}, payload=bytes(10_000)))
-    monkeypatch.setattr(module, "_BYTES_MAX", 35_000)
-    cache = cache_of(log)
+    cache = cache_of(log, bytes_max=35_000)
     assert len(cache.get(0, list(range(10)))) == 10
     assert cache._bytes <= 35_000
     assert 1 <= len(cache._blocks) <= 3

@@ -1,14 +1,13 @@
 import pyarrow as pa
 import pytest
 
-from wherecast.language.bulk import literals
 from wherecast.language.bulk.literals import Cut, cut, example_of, positions, shape_key
 from wherecast.language.table.numbering import Numbering
 
 
-def cut_of(*texts: str | None) -> tuple[Cut, list[str]]:
+def cut_of(*texts: str | None, **options: int) -> tuple[Cut, list[str]]:
     strings = Numbering()
-    found = cut(pa.array(texts, pa.large_string()), strings.number, 1000)
+    found = cut(pa.array(texts, pa.large_string()), strings.number, 1000, **options)
     return found, strings.things
 
 
@@ -76,11 +75,10 @@ def test_the_key_of_a_shape_leaves_out_its_constants() -> None:
     assert shape_key(None) == ""
 
 
-def test_chunks_share_their_shapes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chunks_share_their_shapes() -> None:
     texts = ["x > 1", None, "y1 > 'a' AND x > 2", "x > 3", "y1 > 'b' AND x > 4", "x"]
     whole, _ = cut_of(*texts)
-    monkeypatch.setattr(literals, "_CHUNK_BYTES", 8)
-    parts, _ = cut_of(*texts)
+    parts, _ = cut_of(*texts, chunk_bytes=8)
     assert parts.shapes.tolist() == whole.shapes.tolist() == [0, -1, 2, 0, 2, 3]
     assert parts.starts.tolist() == whole.starts.tolist() == [0, 1, 1, 3, 4, 6]
     assert list(parts.keys) == list(whole.keys)
