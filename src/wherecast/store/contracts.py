@@ -1,9 +1,13 @@
-"""What every store promises: six contracts, and the bundle of them that a broker works on.
+"""What every store promises: six contracts, and `Store`, the bundle that a broker works on.
 
-Rules for all of them. What a call returned from is durable: it outlives a kill of the process and,
-in a store on disk, a power cut. A call that raises has changed nothing. Methods may be called from
-several threads. Everything is derived from the log, the cursors and the batch records: what is not
-in a batch record does not exist, and can be made again from the log.
+Rules for all contracts:
+
+- A change is durable when the call returns: it survives a kill of the process and, in a store on
+  disk, a power cut. A call that raises has changed nothing.
+- Any number of threads may call the methods.
+- The log, the cursors and the batch records are the truth; everything else is derived from them. A
+  notification exists once a batch record covers its publication, and can be made again from the
+  log.
 
 Errors are `StoreError` (damage, a full disk, a directory in use) and `ConflictError` (another
 writer came first).
@@ -43,12 +47,12 @@ one. A pipeline and readers work beside the owner in a store that exists."""
 
 
 class DamagedSegment(StoreError):
-    """Notifications that cannot be read; they can be made again from the log.
+    """A segment that cannot be read; its notifications can be made again from the log.
 
     Attributes:
-        first: the first sequence that the damaged segment covers.
-        end: the sequence after the last one.
-        reason: what is wrong with it.
+        first: first sequence that the segment covers.
+        end: sequence after the last one that it covers.
+        reason: what is wrong with the segment.
     """
 
     def __init__(self, first: int, end: int, reason: str) -> None:
@@ -62,7 +66,7 @@ class DamagedSegment(StoreError):
 
 
 class Log(Protocol):
-    """Publications in partitions, and the changes of the registry, each in the order accepted.
+    """Publications in partitions, and changes of the registry, each in the order of acceptance.
 
     Attributes:
         identity: a random word that no other log has; generated publication ids begin with it.
@@ -71,55 +75,66 @@ class Log(Protocol):
     identity: str
 
     def append(self, publications: Publications, at: int) -> Receipt:
-        """Appends publications that no recent one has the id of, at successive offsets.
+        """Appends the publications whose ids are new, at successive offsets of one partition.
 
-        Several threads that append at once share one transaction.
+        Threads that append at the same time share one transaction.
+
+        Args:
+            publications: of one stream.
+            at: time of acceptance.
         """
         ...
 
     def change(self, changes: pa.RecordBatch, at: int) -> Accepted:
         """Appends changes (a batch of `CHANGES`), all or none, and applies them to the registry.
 
-        They act on every publication that is appended after this call returned, and on none that
-        was appended before it began.
+        The changes act on every publication appended after this call returns, and on no publication
+        appended before the call.
         """
         ...
 
     def read(
         self, partition: int, start: int, end: int, envelopes: bool = False
     ) -> Iterator[Entry]:
-        """The entries that overlap a range of offsets, whole, in order.
+        """Yields the whole entries that overlap a range of offsets, in order.
 
-        A damaged entry is given with its `damage`; offsets that were trimmed are left out.
+        A damaged entry has only its range and its `damage`. Trimmed offsets are left out.
+
+        Args:
+            partition: which one to read.
+            start: first offset.
+            end: offset after the last one.
+            envelopes: whether entries come with their envelopes.
         """
         ...
 
     def changes(self, start: int, end: int) -> Iterator[ChangeEntry]:
-        """The entries that overlap a range of versions, whole, in order.
+        """Yields the whole entries that overlap a range of versions, in order.
 
-        A damaged entry is given with its `damage`. Where the range begins in what was compacted,
-        all parts of that are given, from version 0 on.
+        A damaged entry has only its range and its `damage`. If the range begins among compacted
+        changes, all parts of the compaction are given, from version 0 on.
         """
         ...
 
     def starts(self) -> Position:
-        """The first offset of each partition that is still there."""
+        """The first offset of each partition that was not trimmed."""
         ...
 
     def ends(self) -> Position:
-        """The offset that the next publication of each partition gets."""
+        """The offset of the next publication of each partition."""
         ...
 
     def changes_end(self) -> int:
-        """The version that the next change gets."""
+        """The version of the next change."""
         ...
 
     def trim(self, position: Position) -> None:
-        """Removes entries wholly before a position, and compacts changes where that is worth while.
+        """Removes entries wholly before a position, and compacts changes where that saves much.
 
-        Changes that act from the new start or earlier may be replaced by what stands after them.
-        Their versions stay as they are, and so does what they make of the publications that are
-        left. Ids that publishers gave stay taken; what had one from the log may come again.
+        Compaction replaces changes that act from the new start or earlier by their outcome, that is
+        streams, subscribers and subscriptions. Versions stay the same, and so do the matches of the
+        publications that are left. Ids given by publishers stay taken; a publication whose id was
+        generated by the log may be accepted again.
         """
         ...
 
@@ -136,10 +151,10 @@ class Log(Protocol):
 
 
 class Registry(Protocol):
-    """Streams, subscribers and subscriptions as the changes made them: a projection of the log."""
+    """Streams, subscribers and subscriptions: a projection of the changes of the log."""
 
     def streams(self) -> Mapping[str, Schema]:
-        """The streams and their schemas."""
+        """The schema of each stream, by its name."""
         ...
 
     def has_subscriber(self, name: str) -> bool:
@@ -147,101 +162,101 @@ class Registry(Protocol):
         ...
 
     def subscribers(self, after: str = "", limit: int = 1000) -> list[str]:
-        """The next registered subscribers in the order of their names."""
+        """A page of registered subscribers, sorted by name: those after a name."""
         ...
 
     def subscription(self, subscriber: str, id: str) -> Subscription | None:
-        """A subscription, if it is there."""
+        """A subscription; None if the subscriber has none with this id."""
         ...
 
     def subscriptions(
         self, subscriber: str, after: str = "", limit: int = 1000
     ) -> list[Subscription]:
-        """The next subscriptions of a subscriber in the order of their ids."""
+        """A page of the subscriptions of a subscriber, sorted by id: those after an id."""
         ...
 
     def among(self, subscriber: str, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
-        """The stream and the filter of those of some subscriptions that are there, by id."""
+        """Stream and filter of each subscription whose id is among the given ones, by id."""
         ...
 
     def count(self, subscriber: str) -> int:
-        """How many subscriptions a subscriber has."""
+        """Number of subscriptions of a subscriber."""
         ...
 
     def counts(self) -> dict[str, int]:
-        """How many `streams`, `subscribers` and `subscriptions` there are."""
+        """Numbers of `streams`, `subscribers` and `subscriptions`."""
         ...
 
 
 class Batches(Protocol):
-    """The record of each batch, and who may write the next one."""
+    """The record of each batch, and the epoch of the pipeline that may commit the next one."""
 
     def begin(self) -> int:
-        """The epoch of a new pipeline; from now on no earlier one can commit."""
+        """Begins a pipeline and returns its epoch; no earlier pipeline can commit any more."""
         ...
 
     def progress(self) -> Progress:
-        """How far the pipeline has come."""
+        """The end of the last committed batch."""
         ...
 
     def commit(self, batch: Batch, epoch: int) -> Progress:
-        """Adds a batch with its segments and dead letters, all or nothing.
+        """Commits a batch with its segments and dead letters, all or nothing; returns the progress.
 
-        A batch that ends where the progress is, or before, was committed already: nothing changes.
+        Committing a batch again changes nothing: its end is not beyond the progress.
 
         Raises:
             ConflictError: a later pipeline has begun.
-            StoreError: the batch does not begin where the progress is.
+            StoreError: the batch does not begin at the progress.
         """
         ...
 
     def wait(self, sequence: int, timeout_s: float) -> bool:
-        """Waits until the progress is beyond a sequence; False where the time ran out first.
+        """Waits until the progress is beyond a sequence; returns False after the timeout.
 
-        A commit wakes it at once, from whichever process it comes.
+        A commit of any process wakes the caller at once.
         """
         ...
 
     def locate(
         self, sequences: npt.NDArray[np.int64]
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-        """The partitions and the offsets of sequences.
+        """The partition and the offset of each sequence.
 
         Raises:
-            StoreError: one was trimmed, or no batch has it.
+            StoreError: a sequence was trimmed, or no batch covers it.
         """
         ...
 
     def records(self, start: int, end: int) -> list[tuple[int, Batch]]:
-        """The batches that overlap a range of sequences, each after the sequence it begins at.
+        """The batches that overlap a range of sequences, as pairs of first sequence and batch.
 
-        They come without their segments and dead letters. Those before `Mailboxes.starts_at` may
-        be gone.
+        The batches have neither segments nor dead letters. Records before `Mailboxes.starts_at` may
+        be removed.
         """
         ...
 
     def dead_letters(self, after: int = -1, limit: int = 1000) -> list[tuple[int, DeadLetter]]:
-        """The next dead letters, with their numbers; the last `DEAD_LETTERS_MOST` are kept."""
+        """A page of dead letters with their numbers; the last `DEAD_LETTERS_MOST` are kept."""
         ...
 
 
 class Mailboxes(Protocol):
-    """Segments by subscriber: what committed batches notify."""
+    """The notifications of committed batches, by subscriber."""
 
     def queued(self, subscriber: str, start: int, limit: int) -> Queued:
-        """The first notifications of a subscriber at a sequence and beyond.
+        """The first notifications of a subscriber from a sequence on, at most `limit`.
 
-        Those before a segment that cannot be read are given first.
+        Notifications before a damaged segment are returned first; the next call raises.
 
         Raises:
-            DamagedSegment: the next segment cannot be read; `replace` mends it.
+            DamagedSegment: the segment at `start` cannot be read; `replace` mends it.
         """
         ...
 
     def counts(self, starts: Mapping[str, int], end: int = ENDLESS) -> dict[str, int]:
-        """How many notifications subscribers have, each from a sequence of its own to an end.
+        """Number of notifications of each subscriber, from its own start to a common end.
 
-        Every segment is opened once, for however many subscribers.
+        Each segment is opened once, whatever the number of subscribers.
 
         Raises:
             DamagedSegment: a segment cannot be read; `replace` mends it.
@@ -252,66 +267,72 @@ class Mailboxes(Protocol):
         """The segments that reach beyond a sequence, in order; the first may begin before it.
 
         Raises:
-            DamagedSegment: one cannot be read; `replace` mends it.
+            DamagedSegment: a segment cannot be read; `replace` mends it.
         """
         ...
 
     def merge(self) -> int:
-        """Merges some segments that are due, and says how many fewer there are; 0: none is due.
+        """Merges neighbouring segments where that is due; returns by how many the number fell.
 
-        What is delivered stays the same, so this needs no epoch.
+        Deliveries stay the same, so merging needs no epoch.
 
         Raises:
-            DamagedSegment: one of them cannot be read; `replace` mends it.
+            DamagedSegment: a segment cannot be read; `replace` mends it.
         """
         ...
 
     def replace(self, first: int, end: int, segments: Sequence[Segment]) -> None:
-        """Puts segments that were made again in the place of those of a range of sequences.
+        """Replaces the segments of a range of sequences by segments made again from the log.
 
-        The range is that of a `DamagedSegment`; each segment lies in one batch of `records`.
+        Args:
+            first: as a `DamagedSegment` has it.
+            end: as a `DamagedSegment` has it.
+            segments: cover the range; each lies in one batch of `records`.
 
         Raises:
-            ConflictError: the range was merged or trimmed since.
+            ConflictError: the range was merged or trimmed meanwhile.
             StoreError: the segments do not cover the range.
         """
         ...
 
     def trim(self, before: int) -> None:
-        """Removes segments wholly before a sequence, with the records of their batches."""
+        """Removes the segments wholly before a sequence, with the records of their batches."""
         ...
 
     def starts_at(self) -> int:
-        """The first sequence whose notifications are still there."""
+        """The first sequence whose notifications were not trimmed."""
         ...
 
 
 class Cursors(Protocol):
-    """What each subscriber acknowledged."""
+    """The cursor of each subscriber: what it acknowledged."""
 
     def read(self, subscriber: str) -> Cursor | None:
-        """The cursor of a subscriber, if it has one."""
+        """The cursor of a subscriber; None if it has none."""
         ...
 
     def write(self, cursors: Mapping[str, Cursor | None]) -> None:
-        """Sets cursors, all or none; None deletes one. Several threads share one transaction."""
+        """Writes cursors, all or none; None deletes a cursor.
+
+        Threads that write at the same time share one transaction.
+        """
         ...
 
     def all(self) -> Iterator[tuple[str, Cursor]]:
-        """Every cursor, by name."""
+        """Yields the name and the cursor of every subscriber."""
         ...
 
 
 class Store(Protocol):
-    """The contracts of one broker, opened together.
+    """The six contracts of one broker, opened together.
 
     Attributes:
         log: publications and changes.
-        registry: the projection of the changes.
-        batches: the record per batch.
-        mailboxes: the notifications of committed batches.
-        cursors: what was acknowledged.
-        snapshots: blobs that may be lost, if there is a place for them.
+        registry: projection of the changes.
+        batches: batch records.
+        mailboxes: notifications of committed batches.
+        cursors: acknowledgements.
+        snapshots: blobs of indexes, which may be lost; None if the store has no place for blobs.
     """
 
     log: Log
@@ -322,5 +343,5 @@ class Store(Protocol):
     snapshots: Blobs | None
 
     def close(self) -> None:
-        """Gives everything back; nothing can be called after it."""
+        """Closes the store; no method may be called afterwards."""
         ...

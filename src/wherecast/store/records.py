@@ -5,9 +5,9 @@ subscribe: a batch of `CHANGES` → `Log.change` → `Accepted`
 match:     `Entry`, `ChangeEntry` → the pipeline → `Batch` with its `Segment`s → `Batches.commit`
 deliver:   `Mailboxes.queued` → `Queued`; `Cursors` keep a `Cursor` per subscriber
 
-Offsets number the publications of a partition. A *sequence* numbers all publications in the order
-in which the pipeline committed them: batch after batch, and within a batch by partition and offset.
-With one partition the two are the same. Times are microseconds since 1970, UTC.
+An *offset* numbers the publications of a partition. A *sequence* numbers all publications in the
+order in which the pipeline committed them: batch after batch, and within a batch by partition and
+offset. With one partition sequence and offset are equal. Times are microseconds since 1970, UTC.
 """
 
 from dataclasses import dataclass, field
@@ -27,13 +27,13 @@ ENVELOPES = pa.schema(
         ("payload", pa.binary()),
     ]
 )
-"""What a publication carries beside its attributes; each may be null."""
+"""What a publication carries beside its attributes; every field may be null."""
 
 ChangeKind = Literal["stream", "subscriber", "forget", "subscribe", "unsubscribe"]
-"""stream: defines one, `text` is its schema as JSON. subscriber: registers one. forget: ends a
-subscriber with all its subscriptions and its queue. subscribe: `text` is the filter; the same
-subscriber and id again replaces it; a subscriber that is not registered is now. unsubscribe: ends
-one subscription."""
+"""stream: defines a stream, `text` is its schema as JSON. subscriber: registers a subscriber.
+forget: ends a subscriber with all its subscriptions and its queue. subscribe: adds a subscription,
+`text` is its filter; replaces the one with the same subscriber and id; registers the subscriber
+where that is missing. unsubscribe: ends one subscription."""
 
 CHANGE_KINDS: tuple[ChangeKind, ...] = get_args(ChangeKind)
 
@@ -46,7 +46,7 @@ CHANGES = pa.schema(
         ("text", pa.string()),
     ]
 )
-"""Changes of the registry, in order; what a kind does not need is an empty string."""
+"""Changes of the registry, in order; a field that a kind does not need is an empty string."""
 
 _NOTHING = [pa.nulls(0, kind) for kind in CHANGES.types]
 NO_CHANGES = pa.RecordBatch.from_arrays(_NOTHING, schema=CHANGES)
@@ -59,10 +59,10 @@ SEGMENT = pa.schema(
         ("matched", pa.list_(pa.list_(pa.int32()))),
     ]
 )
-"""The notifications of some publications, a row per subscriber, sorted by name.
+"""The notifications of some publications: a row per subscriber, sorted by name.
 
-`offsets` ascend; `matched` has for each of them the places in `subscription_ids` (sorted) of the
-subscriptions that matched, ascending.
+`offsets` are the publications, ascending. `subscription_ids` are sorted. `matched` has for each
+publication the places in `subscription_ids` of the subscriptions that matched, ascending.
 """
 
 
@@ -71,10 +71,10 @@ class Publications:
     """Valid publications of one stream, to be appended together.
 
     Attributes:
-        stream: its name.
-        attributes: the rows as `columns.log_encoding` writes them; the log does not look in.
+        stream: name of the stream.
+        attributes: rows as `columns.log_encoding` writes them; opaque to the log.
         envelopes: a batch of `ENVELOPES`, a row per publication.
-        digests: a digest of the attributes and payload of each; uint64, shape (n,).
+        digests: digest of the attributes and payload of each publication; uint64, shape (n,).
     """
 
     stream: str
@@ -85,13 +85,13 @@ class Publications:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Receipt:
-    """What became of publications that were appended.
+    """The outcome of an append.
 
     Attributes:
-        partition: where they are.
-        offsets: of each publication, -1 where it was not appended; int64, shape (n,).
-        duplicates: those whose id came before with the same body; bool, shape (n,).
-        conflicts: those whose id came before with another body; bool, shape (n,).
+        partition: to which publications were appended.
+        offsets: offset of each publication, -1 if it was not appended; int64, shape (n,).
+        duplicates: whether the id is taken by a publication with the same body; bool, shape (n,).
+        conflicts: whether the id is taken by one with another body; bool, shape (n,).
     """
 
     partition: int
@@ -105,16 +105,15 @@ class Entry:
     """Publications of one stream as a log keeps them, at successive offsets.
 
     Attributes:
-        partition: where they are.
-        first: the offset of the first.
-        count: how many they are.
-        stream: its name.
-        accepted_at: when they were appended.
-        attributes: as they were given; rows that were not appended are still in it.
-        rows: which rows of `attributes` were appended; int32, shape (count,); None is all of them.
-        envelopes: a batch of `ENVELOPES`, a row per appended publication; None where it was not
-            asked for.
-        damage: what is wrong, where the log could not read it; the rest is then empty.
+        partition: of the publications.
+        first: offset of the first publication.
+        count: number of publications.
+        stream: name of the stream.
+        accepted_at: time of the append.
+        attributes: as given to the append, rows that were not appended included.
+        rows: which rows of `attributes` were appended; int32, shape (count,); None: all rows.
+        envelopes: a batch of `ENVELOPES`, a row per appended publication; None unless asked for.
+        damage: why the entry cannot be read, else None; a damaged entry has only its range.
     """
 
     partition: int
@@ -130,11 +129,11 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """What became of changes.
+    """The outcome of an append of changes.
 
     Attributes:
-        version: the number of the first one; the others follow.
-        acts_from: they act on publications at this position and beyond.
+        version: of the first change; the versions of the others follow.
+        acts_from: the changes act on publications from this position on.
     """
 
     version: int
@@ -146,16 +145,16 @@ class ChangeEntry:
     """Changes as a log keeps them, at successive versions.
 
     Attributes:
-        version: the number of the first one.
-        count: how many versions it covers: as many as it has changes, unless it was compacted.
-        acts_from: they act on publications at this position and beyond.
-        at: when they were accepted, the last of them.
+        version: of the first change.
+        count: number of versions covered: the number of changes, unless they were compacted.
+        acts_from: the changes act on publications from this position on.
+        at: time of acceptance, of the last change if the times differ.
         changes: a batch of `CHANGES`.
-        damage: what is wrong, where the log could not read it; the rest is then empty.
-        times: when each was accepted; int64, shape (n,); None is `at` for all of them.
-        compacted_to: where it is a part of what stands before this version, in the place of the
-            changes that led there. The parts begin at version 0, and whoever reads them forgets
-            what it knew. None for changes as they were accepted.
+        damage: why the entry cannot be read, else None; a damaged entry has only its range.
+        times: time of acceptance of each change; int64, shape (n,); None: `at` for all changes.
+        compacted_to: None for changes as they were accepted. Otherwise the entry is a part of a
+            compaction, which replaces all changes before this version by their outcome. The parts
+            begin at version 0; a reader drops its earlier state when it meets that part.
     """
 
     version: int
@@ -169,7 +168,7 @@ class ChangeEntry:
 
     @property
     def end(self) -> int:
-        """The version after the last one that it covers."""
+        """The version after the last one covered."""
         return self.version + self.count
 
 
@@ -178,11 +177,11 @@ class DeadLetter:
     """A publication that could not be matched.
 
     Attributes:
-        stream: its stream, empty where that could not be read.
-        partition: where it is.
-        offset: where it is there.
-        reason: a sentence.
-        at: when that was found.
+        stream: name of its stream, empty if that could not be read.
+        partition: of the publication.
+        offset: of the publication.
+        reason: why it could not be matched, as a sentence.
+        at: time at which the failure was found.
     """
 
     stream: str
@@ -197,12 +196,12 @@ class Segment:
     """The notifications of successive publications of one partition.
 
     Attributes:
-        partition: where the publications are.
-        first: the first offset that it covers.
-        end: the offset after the last one that it covers.
+        partition: of the publications.
+        first: first offset covered.
+        end: offset after the last one covered.
         notifications: a batch of `SEGMENT`.
-        is_sound: whether its maker vouches for the form of the notifications, as the stage of the
-            pipeline does; the store looks into those of every other maker.
+        is_sound: whether the maker guarantees the form of the notifications, as the stage of the
+            pipeline does; the store validates all other segments.
     """
 
     partition: int
@@ -214,15 +213,15 @@ class Segment:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Batch:
-    """What a pipeline commits in one step.
+    """The unit that a pipeline commits in one step.
 
     Attributes:
-        start: where the batch begins: where the one before it ended.
-        end: where it ends.
-        changes: the changes that it knows: all before this version.
-        segments: in each partition one after the other, without a gap, from start to end.
-        dead_letters: the publications that were left out.
-        at: when it was made.
+        start: position at which the batch begins, the end of the batch before it.
+        end: position at which the batch ends.
+        changes: the batch was matched with the changes before this version.
+        segments: cover each partition from start to end without a gap.
+        dead_letters: publications that could not be matched.
+        at: time at which the pipeline made the batch.
     """
 
     start: Position
@@ -234,18 +233,18 @@ class Batch:
 
     @property
     def count(self) -> int:
-        """How many publications it covers."""
+        """Number of publications covered."""
         return self.end.since(self.start)
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far the pipeline has come.
+    """The end of the last committed batch.
 
     Attributes:
-        position: publications before it are matched.
-        changes: the changes that its last batch knew.
-        sequence: how many publications were matched: the number that the next one gets.
+        position: all publications before it are matched.
+        changes: `Batch.changes` of the last batch.
+        sequence: number of publications matched so far, the sequence of the next one.
     """
 
     position: Position = field(default_factory=Position)
@@ -258,9 +257,9 @@ class Queued:
     """Notifications of one subscriber, in order.
 
     Attributes:
-        sequences: which publications; int64, ascending, shape (n,).
-        subscription_ids: of each, the subscriptions that matched, sorted.
-        end: all notifications before this sequence, from where it was asked, are here.
+        sequences: of the publications; int64, ascending, shape (n,).
+        subscription_ids: for each publication the subscriptions that matched, sorted.
+        end: the notifications from the start of the question to this sequence are complete.
     """
 
     sequences: npt.NDArray[np.int64]

@@ -20,10 +20,10 @@ class Span:
     """Successive publications of one partition in one batch.
 
     Attributes:
-        sequence: the number of the first.
-        partition: where they are.
-        offset: where the first is there.
-        count: how many they are.
+        sequence: of the first publication.
+        partition: of the publications.
+        offset: of the first publication.
+        count: number of publications.
     """
 
     sequence: int

@@ -45,7 +45,7 @@ class Blobs(Protocol):
     reached, read or written.
 
     Attributes:
-        uri: where they are; `open_blobs(uri)` opens the same ones, from any directory.
+        uri: place of the blobs; `open_blobs(uri)` opens the same blobs, from any directory.
     """
 
     uri: str
@@ -54,25 +54,24 @@ class Blobs(Protocol):
         """The content of a blob.
 
         Raises:
-            MissingBlob: there is none of that name.
+            MissingBlob: no blob has that name.
         """
         ...
 
     def create(self, name: str, content: bytes) -> bool:
-        """Makes a blob with its content, in one step, and says whether this call made it.
+        """Makes a blob with its content in one step; returns whether this call made it.
 
-        False: there is one of that name already, and it stays as it is. Of any number of writers
-        one gets True, where the store was opened as `conditional`. A network may lose the answer to
-        a write that was done, and the retry then finds the blob: content that names its writer
-        tells the two apart.
+        If the name is taken, the blob stays as it is, and the result is False. Of any number of
+        writers one gets True, if the store was opened as `conditional`. A network may lose the
+        answer to a write that was done, and the retry then finds the blob: content that names its
+        writer tells the two cases apart.
         """
         ...
 
     def put_file(self, name: str, path: Path) -> None:
-        """Copies a local file in, whole or not at all.
+        """Copies a local file to a blob, whole or not at all.
 
-        For names that are made from the content: where there is a blob of that name, nothing is
-        copied.
+        For names that are made from the content: if the name is taken, nothing is copied.
         """
         ...
 
@@ -80,25 +79,25 @@ class Blobs(Protocol):
         """Copies a blob to a local file, which is unfinished where this fails.
 
         Raises:
-            MissingBlob: there is none of that name.
+            MissingBlob: no blob has that name.
             OSError: the local file cannot be written.
         """
         ...
 
     def local_path(self, name: str) -> Path | None:
-        """Where a blob can be mapped in place, if it is there; None where the store is remote."""
+        """The path at which a blob that exists can be mapped; None if the store is remote."""
         ...
 
     def names(self, under: str) -> list[str]:
-        """The names of all blobs in a folder and its folders, sorted; `""` is the whole store."""
+        """The names of all blobs below a folder, sorted; `""` is the whole store."""
         ...
 
     def exists(self, name: str) -> bool:
-        """Whether there is a blob of that name. A folder is none."""
+        """Whether a blob of that name exists; a folder is no blob."""
         ...
 
     def delete(self, name: str) -> None:
-        """Deletes a blob; nothing where there is none. Who has it mapped keeps it."""
+        """Deletes a blob if it exists. A process that has mapped the blob keeps its content."""
         ...
 
 

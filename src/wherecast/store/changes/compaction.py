@@ -23,12 +23,12 @@ TEXT_MAX = 1 << 22  # characters in one part, about
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Compaction:
-    """What may replace the first changes of a log.
+    """The outcome of a look at the first changes of a log.
 
     Attributes:
-        end: the changes before this version may be replaced,
-        parts: by these; empty where that is not worth while.
-        due: before the log has so many changes, it need not be looked again.
+        end: the changes before this version can be replaced by `parts`.
+        parts: entries with the outcome of these changes; empty where compaction saves little.
+        due: the version at which the next look may find something.
     """
 
     end: int
@@ -40,17 +40,16 @@ def first_due(compacted_to: int, standing: int) -> int:
     """The version at which it may be worth while to compact a log.
 
     Args:
-        compacted_to: where what was compacted ends; 0 where nothing was.
-        standing: how many streams, subscribers and subscriptions there are.
+        compacted_to: end of the compacted changes; 0 if none were compacted.
+        standing: number of streams, subscribers and subscriptions.
     """
     return compacted_to + max(CHANGES_MIN, standing if compacted_to else 2 * standing)
 
 
 def compact(entries: Iterable[ChangeEntry], start: Position, end: int) -> Compaction:
-    """What may replace the changes of a log that begins at a position.
+    """Compacts the changes of a log that begins at a position, if half of them are superseded.
 
-    It is worth while where half of the changes are superseded. Nothing is replaced from the first
-    damaged change on: what that made is not known here.
+    Nothing is replaced from the first damaged change on: its outcome is not known.
 
     Args:
         entries: from version 0 on.

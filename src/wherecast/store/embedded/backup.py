@@ -44,8 +44,8 @@ class Copied:
 
     Attributes:
         name: the file.
-        size_bytes: what was copied now.
-        is_missing: whether the file was not there; what it held is made again from the log.
+        size_bytes: number of bytes copied.
+        is_missing: whether the file does not exist; its content is made again from the log.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Copied:
 
 
 def backup_store(path: Path, target: Path) -> Iterator[Copied]:
-    """Copies a store to a directory that is not there yet, or empty; tells what it copied.
+    """Copies a store to a new or empty directory; yields each part that was copied.
 
     Raises:
         ConfigError: the one is no store, or the other cannot be written or is not empty.

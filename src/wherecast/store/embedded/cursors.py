@@ -1,10 +1,10 @@
 """Cursors on disk, in `cursors.db`.
 
-A cursor that is damaged counts as one that has acknowledged nothing: what its subscriber had is
-delivered again, since losing would be worse. That is logged, and `wherecast store check` tells it.
+A damaged cursor counts as one that has acknowledged nothing: the queue of its subscriber is
+delivered again, since a loss would be worse. A warning and `wherecast store check` name the damage.
 
-Concurrency: any number of threads; those that write at once share one transaction. One process, the
-owner of the directory, writes; others read.
+Concurrency: any number of threads; threads that write at the same time share one transaction. One
+process, the owner of the directory, writes; others read.
 """
 
 import logging
@@ -70,7 +70,7 @@ class EmbeddedCursors(Cursors):
 
     @override
     def all(self) -> Iterator[tuple[str, Cursor]]:
-        """Every cursor, by name; those that are written meanwhile may be missed."""
+        """Yields every cursor by name; one that is written meanwhile may be missed."""
         for row in cursor_rows(self._database):
             yield row[0], _intact(row)
 

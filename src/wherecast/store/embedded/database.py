@@ -48,19 +48,19 @@ class Database:
     """A database file, open for writing or for reading alone.
 
     Args:
-        path: the file; its directory is there.
-        layout: what it holds.
-        is_writer: whether this process writes it. A writer makes a missing file, and checks one
-            that is there.
+        path: the file, in a directory that exists.
+        layout: the tables of the file.
+        is_writer: whether this process writes the file. A writer makes a missing file, and checks
+            one that exists.
         vfs: the name of the layer that SQLite reaches its files through; empty is the usual one.
 
     Attributes:
         path: the file.
-        transactions: how many were committed since it was opened. While it stays the same, this
-            process has changed nothing.
+        transactions: number of transactions committed since the file was opened. While the number
+            stays the same, this process has changed nothing.
 
     Raises:
-        StoreError: it is damaged, missing, or written by a newer version.
+        StoreError: the file is damaged, missing, or written by a newer version.
     """
 
     def __init__(self, path: Path, layout: Layout, is_writer: bool, vfs: str = "") -> None:
@@ -176,7 +176,7 @@ class Database:
             writer.pragma("user_version", self._layout.version)
 
     def _check_version(self, connection: apsw.Connection) -> None:
-        """Raises StoreError where the file is another's, or written by a newer version."""
+        """Raises StoreError if the file is not Wherecast's, or written by a newer version."""
         found = connection.pragma("user_version")
         if found and connection.pragma("application_id") != APPLICATION_ID:
             raise StoreError(f"{self.path} is no file of Wherecast")
@@ -189,10 +189,10 @@ class Database:
             raise StoreError(f"{self.path} is empty")
 
     def _check(self, writer: apsw.Connection) -> None:
-        """Looks for damage in SQLite's own pages, in all of them where that does not take long.
+        """Verifies SQLite's own pages, unless the file is so large that this takes long.
 
         Raises:
-            StoreError: there is some.
+            StoreError: a page is damaged.
         """
         if self.path.stat().st_size > _WHOLE_CHECK_BYTES_MAX:
             return  # damage is then found where it is read

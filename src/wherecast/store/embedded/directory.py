@@ -28,8 +28,8 @@ from wherecast.store.folders import make_folder, sync_folder
 
 FORMAT = 1
 MIGRATIONS: Mapping[int, Callable[[Path], None]] = {}
-"""What brings a directory from a version to the next one. It may be cut short at any point and is
-then run again."""
+"""By version, the step that brings a directory to the next version. A step that is cut short at any
+point is run again."""
 
 _FOREIGN_OK = {"lock", ".format.new", "lost+found"}  # in a directory that becomes a store
 
@@ -39,17 +39,17 @@ class Directory:
 
     Args:
         path: the directory.
-        role: what this process does in it.
+        role: what this process does in the directory.
         vfs: the name of the layer that SQLite reaches its files through; empty is the usual one.
 
     Attributes:
-        path: absolute.
-        role: what this process does in it.
+        path: absolute path of the directory.
+        role: what this process does in the directory.
         identity: a random word that no other store has.
 
     Raises:
-        ConfigError: it cannot be made, read or written, or is no store.
-        StoreError: it is in use, or written by a newer version.
+        ConfigError: the directory cannot be made, read or written, or is no store.
+        StoreError: the directory is in use, or written by a newer version.
     """
 
     def __init__(self, path: str | Path, role: Role = "owner", vfs: str = "") -> None:
@@ -101,7 +101,7 @@ class Directory:
             self._lock = None
 
     def _opened(self) -> str:
-        """Makes or migrates what has to be, and gives the identity."""
+        """Makes or migrates the directory where that is necessary; returns its identity."""
         found = _read_format(self.path)
         if self.role != "owner":
             if found is None:
@@ -182,7 +182,7 @@ def _other_format(path: Path, version: int) -> StoreError:
 
 
 def _refuse_foreign(path: Path) -> None:
-    """Raises ConfigError where a new store would mix with other files."""
+    """Raises ConfigError if a new store would mix with other files."""
     others = sorted(set(os.listdir(path)) - _FOREIGN_OK)
     if others:
         raise ConfigError(f"{path} is no store, and not empty: it has {others[0]}")

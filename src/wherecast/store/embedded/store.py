@@ -25,12 +25,12 @@ class EmbeddedStore(Store):
 
     Args:
         path: the directory.
-        role: what this process does in it.
-        segments: limits of its segments.
+        role: what this process does in the directory.
+        segments: limits of the segments.
 
     Raises:
         ConfigError: the directory cannot be made, read or written, or is no store.
-        StoreError: it is in use, damaged, or written by a newer version.
+        StoreError: the directory is in use, damaged, or written by a newer version.
     """
 
     def __init__(
@@ -69,10 +69,10 @@ class EmbeddedStore(Store):
 
 
 def _refuse_lost_cursors(path: Path, registry: Registry) -> None:
-    """Raises StoreError where subscribers are registered, but the file of their cursors is gone.
+    """Raises StoreError if subscribers are registered, but the file of their cursors is missing.
 
-    A cursor is written before its subscriber is registered. Without it nobody knows what was
-    acknowledged, and a new file would say of later subscribers alone what may be trimmed.
+    A cursor is written before its subscriber is registered. Without cursors nothing tells what was
+    acknowledged, and the log would be trimmed by the cursors of later subscribers alone.
     """
     file = path / "cursors.db"
     is_there = file.exists() and file.stat().st_size > 0

@@ -1,4 +1,4 @@
-"""Ids of publications: those a log gives, and hashes of those that publishers give.
+"""Ids of publications: the ids that a log generates, and hashes of the ids that publishers give.
 
 A publication without an id gets one from its place in the log, so nothing is stored for it:
 `<identity of the log>-<partition>-<offset>`.
@@ -27,7 +27,7 @@ def generated_id(identity: str, partition: int, offset: int) -> str:
     Args:
         identity: of the log.
         partition: where the publication is.
-        offset: where it is there.
+        offset: of the publication.
     """
     return f"{identity}-{partition}-{offset}"
 

@@ -24,7 +24,7 @@ class IdWindow:
 
     Attributes:
         age_us: for so long after it was accepted.
-        publications: for so many publications after it.
+        publications: number of later publications for which an id counts.
     """
 
     age_us: int = 24 * 3600 * 1_000_000

@@ -21,7 +21,7 @@ from wherecast.store.sequences import continues, numbered, spans_of
 
 
 class MemoryBatches(Batches):
-    """The record of each batch, and who may write the next one."""
+    """Batch records and the epoch of the pipeline, in memory."""
 
     def __init__(self, committed: Committed) -> None:
         self._committed = committed

@@ -21,7 +21,7 @@ class Due:
     Attributes:
         begin: the place of the first.
         end: the place after the last.
-        tier: what they become.
+        tier: of the merged segment.
     """
 
     begin: int

@@ -90,7 +90,7 @@ class SegmentFiles:
         """The bytes of a file, mapped.
 
         Raises:
-            FileNotFoundError: it is not there.
+            FileNotFoundError: no file has that name.
         """
         with _told(self.folder / name), pa.memory_map(str(self.folder / name)) as file:
             return file.read_buffer()
@@ -105,7 +105,7 @@ class SegmentFiles:
             return sorted(os.listdir(self.folder))
 
     def remove(self, name: str) -> None:
-        """Removes a file, if it is there."""
+        """Removes a file if it exists."""
         with _told(self.folder / name):
             (self.folder / name).unlink(missing_ok=True)
 

@@ -39,7 +39,7 @@ class SubscriberRows:
 
 
 def find(segment: pa.RecordBatch, subscriber: str, start: int, limit: int) -> SubscriberRows | None:
-    """The first notifications of a subscriber at an offset and beyond; None where there are none.
+    """The first notifications of a subscriber from an offset on; None if it has none.
 
     Cost: O(log rows) names, and the notifications that are returned.
     """
@@ -95,9 +95,9 @@ def _all_pairs(segment: pa.RecordBatch) -> Iterator[list[tuple[int, tuple[str, .
 
 
 def counts(segment: pa.RecordBatch, starts: Mapping[str, int], end: int) -> dict[str, int]:
-    """How many notifications subscribers have, each from an offset of its own to a common end.
+    """Number of notifications of each subscriber, from its own offset to a common end.
 
-    Those that have none anywhere in the segment are left out.
+    Subscribers without a row in the segment are left out.
 
     Cost: O(log rows) names for each of a few, else O(rows) names; of each O(log) of its offsets.
     """

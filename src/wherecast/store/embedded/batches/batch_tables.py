@@ -72,8 +72,8 @@ class SegmentRow:
         first: the first sequence that it covers.
         end: the sequence after the last one.
         tier: how often it was merged.
-        size_bytes: of its data.
-        digest: of its range and data.
+        size_bytes: size of the data.
+        digest: digest of the range and the data.
         is_file: whether the data is a file.
     """
 

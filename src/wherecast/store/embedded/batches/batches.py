@@ -34,7 +34,7 @@ _TRIES = 5
 
 
 class EmbeddedBatches(Batches):
-    """The record of each batch, and who may write the next one."""
+    """Batch records and the epoch of the pipeline, in `batches.db`."""
 
     def __init__(self, directory: Directory, database: Database, segments: SegmentRows) -> None:
         self._database = database

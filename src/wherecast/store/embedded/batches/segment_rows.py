@@ -36,7 +36,7 @@ _VERIFIED_MAX = 100_000
 
 
 class Swept(Exception):
-    """A file or a row that is not there any more; whoever needs it looks again."""
+    """A file or row was removed by another process or thread; the caller lists segments again."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,12 +51,12 @@ class SegmentRows:
     """The segments of one database.
 
     Args:
-        database: has the rows.
-        files: the larger ones.
+        database: `batches.db`, which has a row per segment.
+        files: the folder of large segments.
         settings: limits.
 
     Attributes:
-        opened_count: how many segments were opened, for tests of the cost.
+        opened_count: number of segments opened so far, for tests of the cost.
     """
 
     def __init__(
@@ -159,7 +159,7 @@ class SegmentRows:
         return found
 
     def sweep_dropped(self, at_least: int = 1) -> None:
-        """Deletes the files of segments that were dropped a while ago, where they are so many."""
+        """Deletes the files of segments dropped a while ago, if they are at least `at_least`."""
         before = int(time.time() - self._settings.dropped_kept_s)
         due = "SELECT file FROM dropped WHERE at <= ?"
         with self._database.reading() as connection:

@@ -1,17 +1,17 @@
-"""What the check of a store tells, piece by piece."""
+"""The findings of a check of a store."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class CheckFinding:
-    """Something that was looked at.
+    """Some records of one kind that were checked.
 
     Attributes:
-        place: the file or folder it is in.
-        noun: what it is; empty for a file as a whole.
-        count: how many they are.
-        problem: what is wrong with it, if something is.
+        place: file or folder of the records.
+        noun: kind of the records, such as `batch`; empty for a file as a whole.
+        count: number of records.
+        problem: what is wrong with them; None if nothing is.
         sequences: the range of sequences of a segment that can be made again from the log.
     """
 

@@ -36,10 +36,10 @@ class _Ends:
 
 
 def check_store(path: Path) -> Iterator[CheckFinding]:
-    """Looks at everything in a directory; tells what it looked at, and each problem.
+    """Checks everything in a directory; yields the checked records and each problem.
 
     Raises:
-        ConfigError: it is no store, or cannot be read.
+        ConfigError: the directory is no store, or cannot be read.
     """
     try:
         Directory(path, "reader").close()

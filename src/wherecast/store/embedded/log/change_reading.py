@@ -1,7 +1,7 @@
 """Changes as they are read from `log.db`.
 
-Each page is read in a short transaction of its own. Where changes are compacted in between, what
-was read of them is of no use any more, and what they were compacted to is given from its beginning.
+Each page is read in a short transaction of its own. If changes are compacted between two pages, the
+reader gets all parts of the compaction, from version 0 on.
 """
 
 from collections.abc import Iterator, Sequence
@@ -88,9 +88,9 @@ def _without_holes(rows: Sequence[Any], ends: Sequence[int], start: int) -> Iter
     """The entries of rows from a version on, and one for each hole.
 
     Args:
-        rows: those that overlap a range, or begin before it.
-        ends: of each, where the next one begins.
-        start: where the range begins.
+        rows: overlap the range; the first may begin before it.
+        ends: for each row the version of the next one.
+        start: first version of the range.
     """
     if start < rows[0][0]:
         yield _missing(start, rows[0][0])

@@ -25,7 +25,7 @@ _CRC = struct.Struct("<I")
 
 
 class Damage(Exception):
-    """Bytes that are not those that were written."""
+    """Bytes are not as they were written."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,11 +47,11 @@ def entry_row(
     """The row of publications.
 
     Args:
-        first: the offset of the first.
-        at: when they were accepted.
-        publications: what was given.
-        hashes: of the ids that were given; 0 is none.
-        rows: which of them are new; int32, at least one.
+        first: offset of the first new publication.
+        at: time of acceptance.
+        publications: as given to the append.
+        hashes: of the ids that publishers gave; 0 where the log gives the id.
+        rows: which publications are new; int32, at least one.
     """
     head = (first, len(rows), at)
     envelopes = publications.envelopes
@@ -78,8 +78,8 @@ def entry_of(row: Sequence[Any], envelopes: bool) -> Entry:
     """The entry of a row as it was read; text may come as bytes.
 
     Args:
-        row: first, count, at, crc, stream, rows and attributes; envelopes where they are asked for.
-        envelopes: whether they are.
+        row: first, count, at, crc, stream, rows and attributes, then envelopes if asked for.
+        envelopes: whether envelopes are asked for.
 
     Raises:
         Damage: the row is not as it was written.

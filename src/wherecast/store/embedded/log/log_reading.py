@@ -1,6 +1,7 @@
 """Entries as they are read from `log.db`.
 
-Each page is read in a short transaction of its own; what was trimmed in between is left out.
+Each page is read in a short transaction of its own; entries that are trimmed between two pages are
+left out.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -70,10 +71,10 @@ def _without_holes(
     """The entries of rows, and one for each hole in the range that is wanted.
 
     Args:
-        rows: those that overlap the range, or begin before it.
-        next_after: says where the entry after one of them begins; asked only where that matters.
-        wanted: offsets.
-        envelopes: whether they are asked for.
+        rows: overlap the range; the first may begin before it.
+        next_after: gives the first offset of the entry after a row; called only where necessary.
+        wanted: range of offsets.
+        envelopes: whether envelopes are asked for.
     """
     start = wanted.start
     for place, row in enumerate(rows):

@@ -45,10 +45,10 @@ class Marks:
     """Where publications and changes begin and end.
 
     Attributes:
-        start: the first offset that is still there.
-        end: the offset that the next publication gets.
-        version: that the next change gets.
-        bytes: what the publications take.
+        start: first offset that was not trimmed.
+        end: offset of the next publication.
+        version: version of the next change.
+        bytes: number of bytes that the publications take.
     """
 
     start: int = 0
@@ -63,7 +63,7 @@ class Marks:
         return replace(self, start=end if self.start == self.end else self.start, end=end)
 
     def write(self, connection: apsw.Connection) -> None:
-        """Puts the marks in the place of those that are there."""
+        """Writes these marks in the place of the old ones."""
         row = (self.start, self.end, self.version, self.bytes, _crc(self))
         connection.execute("INSERT OR REPLACE INTO marks VALUES (1, ?, ?, ?, ?, ?)", row)
 
@@ -111,7 +111,7 @@ class KnownMarks:
 
 
 def read_marks(connection: apsw.Connection) -> Marks:
-    """The marks; they are counted anew where they are damaged."""
+    """The marks as written; damaged marks are counted anew from the tables."""
     return _written(connection) or _counted(connection)
 
 
@@ -121,7 +121,7 @@ def has_damaged_marks(connection: apsw.Connection) -> bool:
 
 
 def _written(connection: apsw.Connection) -> Marks | None:
-    """The marks as they were written; None where they are damaged, gone, or not there yet."""
+    """The marks as written; None if the row is damaged or missing."""
     row = connection.execute("SELECT start, end, version, bytes, crc FROM marks").fetchone()
     if row is None:
         return None

@@ -74,7 +74,7 @@ class LogTransaction:
         self._connection = connection
 
     def add(self, item: Append | PendingChanges) -> Receipt | Accepted:
-        """Adds what waits, and says what became of it."""
+        """Adds publications or changes that wait; returns their outcome."""
         return self._append(item) if isinstance(item, Append) else self._change(item)
 
     def finish(self) -> None:
@@ -106,7 +106,7 @@ class LogTransaction:
         return found
 
     def _located(self, statement: str, places: Sequence[int]) -> Iterator[tuple[Any, list[int]]]:
-        """The rows that have places, each with those that it has."""
+        """Yields the rows that hold some of the places, each with the places it holds."""
         wanted = sorted(set(places))
         while wanted and (row := self._connection.execute(statement, (wanted[-1],)).fetchone()):
             first, count = row[:2]
