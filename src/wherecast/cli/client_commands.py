@@ -11,12 +11,12 @@ subscriptions = typer.Typer(
 )
 clients.add_typer(subscriptions, name="subscriptions")
 
-_URL_HELP = "Of the server; WHERECAST_URL, or http://127.0.0.1:8080 if not given."
+_URL_HELP = "URL of the server; WHERECAST_URL, or http://127.0.0.1:8080 if not given."
 _Url = Annotated[str | None, typer.Option("--url", help=_URL_HELP)]
-_Stream = Annotated[str, typer.Option(help="The stream.")]
+_Stream = Annotated[str, typer.Option(help="Name of the stream.")]
 _Json = Annotated[bool, typer.Option("--json", help="Print machine-readable output.")]
-_Count = Annotated[int | None, typer.Option(min=1, help="End after so many; else never.")]
-_Name = Annotated[str, typer.Argument(metavar="SUBSCRIBER", help="The name of the subscriber.")]
+_Count = Annotated[int | None, typer.Option(min=1, help="End after so many; never if not given.")]
+_Name = Annotated[str, typer.Argument(metavar="SUBSCRIBER", help="Name of the subscriber.")]
 
 
 @clients.command(epilog="Example: wherecast publish no2=45.2 city=Zagreb")
@@ -50,7 +50,9 @@ def subscribe(  # noqa: PLR0913  # its options
     name: _Name,
     filter: Annotated[
         str | None,
-        typer.Argument(metavar="[FILTER]", help="A WHERE clause; else what is subscribed already."),
+        typer.Argument(
+            metavar="[FILTER]", help="A WHERE clause; if not given, the existing subscriptions."
+        ),
     ] = None,
     id: Annotated[str, typer.Option(help="The id of the subscription.")] = "cli",
     stream: _Stream = "default",
@@ -60,8 +62,8 @@ def subscribe(  # noqa: PLR0913  # its options
 ) -> None:
     """Print notifications as they come, and acknowledge each.
 
-    While the server is away it tries again. The subscription stays when this ends, and what comes
-    meanwhile is queued.
+    While the server is away, the command tries again. The subscription outlives the command: the
+    server queues later notifications.
     """
     from wherecast.cli.subscribe import SubscribeOptions, run_subscribe
 
@@ -73,7 +75,7 @@ def subscribe(  # noqa: PLR0913  # its options
 def tail(
     stream: _Stream = "default",
     from_start: Annotated[
-        bool, typer.Option("--from-start", help="Begin with what is there already.")
+        bool, typer.Option("--from-start", help="Begin with the oldest stored publication.")
     ] = False,
     count: _Count = None,
     url: _Url = None,
@@ -101,7 +103,7 @@ def delete_subscription(
     url: _Url = None,
     json: _Json = False,
 ) -> None:
-    """End a subscription; what it queued stays."""
+    """End a subscription; its queued notifications stay."""
     from wherecast.cli.list_subscriptions import run_delete
 
     run_delete(name, id, url, json)

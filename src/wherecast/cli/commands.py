@@ -17,10 +17,10 @@ app = typer.Typer(
     rich_markup_mode="markdown",
 )
 
-index = typer.Typer(help="What can be done with the file of an index.", no_args_is_help=True)
+index = typer.Typer(help="Check the file of an index.", no_args_is_help=True)
 app.add_typer(index, name="index")
 app.add_typer(clients)
-store = typer.Typer(help="What can be done with the directory of a store.", no_args_is_help=True)
+store = typer.Typer(help="Check and copy the directory of a store.", no_args_is_help=True)
 app.add_typer(store, name="store")
 
 _SCHEMA_HELP = "A schema file, .toml or .attributes."
@@ -49,11 +49,11 @@ def options(
 @app.command(epilog="Example: wherecast demo")
 def demo(
     directory: Annotated[
-        Path | None, typer.Option(help="Where its files go; a temporary directory if not given.")
+        Path | None, typer.Option(help="Directory for the files; a temporary one if not given.")
     ] = None,
     master: Annotated[str, typer.Option(help="The Spark master.")] = screen.MASTER,
 ) -> None:
-    """Run the main job end to end on local Spark, and show what arrived and why."""
+    """Match 200,000 filters on local Spark beside its own join; change filters in a stream."""
     from wherecast.cli.demo.run_demo import run_demo
 
     run_demo(directory, master)
@@ -64,12 +64,14 @@ def demo(
     " --output matches.parquet"
 )
 def match(  # noqa: PLR0913  # its options
-    filters: Annotated[Path, typer.Option(help="Filters: the columns id and filter.")],
-    publications: Annotated[Path, typer.Option(help="Publications: a row each.")],
-    output: Annotated[Path, typer.Option(help="The matches: the publication and filter_id.")],
+    filters: Annotated[Path, typer.Option(help="File of filters: the columns id and filter.")],
+    publications: Annotated[Path, typer.Option(help="File of publications, one per row.")],
+    output: Annotated[
+        Path, typer.Option(help="File for the matches: the publication and filter_id.")
+    ],
     schema: Annotated[Path | None, typer.Option(help=_SCHEMA_HELP)] = None,
     runner: Annotated[
-        Literal["spark", "inline"], typer.Option(help="Who matches: Spark, or this process.")
+        Literal["spark", "inline"], typer.Option(help="Match on Spark, or in this process.")
     ] = "spark",
     master: Annotated[str, typer.Option(help="The Spark master.")] = screen.MASTER,
     skip_bad_filters: Annotated[
@@ -112,10 +114,10 @@ def explain(
 
 @index.command(epilog="Example: wherecast index check filters.index")
 def check(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="What index.save wrote.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file that index.save wrote.")],
     json: Annotated[bool, typer.Option("--json", help=_JSON_HELP)] = False,
 ) -> None:
-    """Verify that a file is, byte by byte, what was written.
+    """Verify the checksums of an index file.
 
     The exit code is 1 where an array is damaged.
     """
@@ -137,7 +139,7 @@ def check_store(
     repair: Annotated[bool, typer.Option("--repair", help=_REPAIR_HELP)] = False,
     json: Annotated[bool, typer.Option("--json", help=_JSON_HELP)] = False,
 ) -> None:
-    """Verify everything that a store holds; it may be in use.
+    """Verify everything that a store holds; the store may be in use.
 
     The exit code is 1 if something is damaged, and with --repair if something stays damaged.
     """
@@ -152,7 +154,7 @@ def check_store(
 def back_up_store(
     directory: Annotated[Path, _DIRECTORY],
     target: Annotated[
-        Path, typer.Argument(metavar="TARGET", help="A directory that is empty or not there.")
+        Path, typer.Argument(metavar="TARGET", help="A directory that is empty or does not exist.")
     ],
     json: Annotated[bool, typer.Option("--json", help=_JSON_HELP)] = False,
 ) -> None:

@@ -58,7 +58,7 @@ def run_match(options: MatchOptions) -> None:
     tally = Tally()
     with (
         _runner(options, compiled) as runner,
-        screen.progress("Matching", lambda now: _so_far(tally, now), runner.ask),
+        screen.progress("Matching", lambda now: _so_far(tally, now), runner.tasks),
     ):
         start = time.perf_counter()
         match_files(publications, runner.filters, options.output, runner.run, tally)
@@ -70,7 +70,7 @@ def run_match(options: MatchOptions) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Compiled:
-    """Filters, and what it takes to load or to place them."""
+    """Compiled filters with the type of their ids and their schema."""
 
     part: FilterPart
     id_type: pa.DataType
@@ -79,18 +79,18 @@ class _Compiled:
 
 @dataclass(frozen=True, slots=True)
 class _Runner:
-    """What does the matching.
+    """A runner with the filters in the form that it takes.
 
     Attributes:
         run: runs a task.
-        filters: as it takes them.
-        ask: gives the tasks that run now.
+        filters: the filters that the task loads.
+        tasks: returns the Spark tasks that run now.
         spark: the Spark that it runs on; None for this process.
     """
 
     run: Runner
     filters: FilterSource
-    ask: Callable[[], Work] = Work
+    tasks: Callable[[], Work] = Work
     spark: "_StartedSpark | None" = None
 
 
@@ -133,7 +133,7 @@ def _so_far(tally: Tally, now: Work) -> str:
 
 
 def _complain(tally: Tally, rejected: list[RejectedFilter]) -> None:
-    """Says on standard error what was left out, with the first reasons."""
+    """Prints on standard error how many filters and publications were left out, and why."""
     err = screen.console(stderr=True)
     if rejected:
         err.print(f"{screen.count(len(rejected), 'filter')} left out:", soft_wrap=True)

@@ -1,4 +1,4 @@
-"""What commands share: consoles, figures for people, a progress bar on terminals."""
+"""Shared by the commands: consoles, figures for people, a progress bar on terminals."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -8,6 +8,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.progress import Task as ProgressTask
 from rich.progress_bar import ProgressBar
 from rich.text import Text
+from typing_extensions import override
 
 from wherecast.pipeline.spark.session_settings import MASTER
 from wherecast.pipeline.spark.session_status import Work
@@ -32,33 +33,33 @@ def seconds(duration: float) -> str:
 
 
 def rate(number: int, duration: float) -> str:
-    """How many per second, to three digits."""
+    """A rate per second, to three digits."""
     value = number / duration if duration > 0 else 0.0
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-class _Told(TextColumn):
-    """A text that is asked for whenever the bar is drawn."""
+class _CurrentText(TextColumn):
+    """A text that is made anew whenever the bar is drawn."""
 
-    def __init__(self, tell: Callable[[Work], str]) -> None:
+    def __init__(self, describe: Callable[[Work], str]) -> None:
         super().__init__("")
-        self._tell = tell
+        self._describe = describe
 
+    @override
     def render(self, task: ProgressTask) -> Text:
-        """What there is to tell now."""
-        return Text(self._tell(Work(int(task.completed), int(task.total or 0))))
+        return Text(self._describe(Work(int(task.completed), int(task.total or 0))))
 
 
 class _Bar(BarColumn):
-    """A bar that shows the tasks of Spark where some run, else that something is going on."""
+    """A bar of the running Spark tasks; without any, it only moves."""
 
-    def __init__(self, ask: Callable[[], Work]) -> None:
+    def __init__(self, tasks: Callable[[], Work]) -> None:
         super().__init__(20)
-        self._ask = ask
+        self._tasks = tasks
 
+    @override
     def render(self, task: ProgressTask) -> ProgressBar:
-        """The bar as it is now."""
-        found = self._ask()
+        found = self._tasks()
         task.total, task.completed = found.total or None, found.finished
         return super().render(task)
 
@@ -66,23 +67,29 @@ class _Bar(BarColumn):
 @contextmanager
 def progress(
     what: str,
-    tell: Callable[[Work], str],
-    ask: Callable[[], Work] = Work,
+    describe: Callable[[Work], str],
+    tasks: Callable[[], Work] = Work,
     out: Console | None = None,
 ) -> Iterator[None]:
     """A progress bar on a terminal, nothing elsewhere.
 
     Args:
-        what: is going on.
-        tell: gives what is beside the bar, from the tasks that it shows.
-        ask: gives the tasks that the bar shows; asked by the thread that draws.
-        out: where lines may be printed meanwhile, above the bar.
+        what: name of the work.
+        describe: makes the text beside the bar from the tasks that the bar shows.
+        tasks: returns the tasks that the bar shows; the thread that draws calls it.
+        out: the console, on which other lines may be printed above the bar.
     """
     out = out or console()  # starting Spark takes standard error away for a while
     if not out.is_terminal:
         yield
         return
-    columns = (SpinnerColumn(), TextColumn(what), _Bar(ask), _Told(tell), TimeElapsedColumn())
+    columns = (
+        SpinnerColumn(),
+        TextColumn(what),
+        _Bar(tasks),
+        _CurrentText(describe),
+        TimeElapsedColumn(),
+    )
     with Progress(*columns, console=out, transient=True, refresh_per_second=5) as bar:
         bar.add_task(what, total=None)
         yield

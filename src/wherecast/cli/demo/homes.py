@@ -20,7 +20,7 @@ JOIN = (
 )
 _SEED = 7
 _SPREAD = 0.05  # degrees: standard deviation of positions around the centre of a city
-_PLACES = 5  # decimal places of all numbers
+_PLACES = 4  # decimal places of all numbers
 
 
 def filters(count: int = FILTERS) -> pa.Table:

@@ -94,6 +94,8 @@ class Comparing:
         started = perf_counter()
         compiled = compile_filters(filters.select("id", "filter"), schema=every.schema)
         compile_seconds = perf_counter() - started
+        self.step = "match, loading the filters"
+        count_and_hash(match(sample, compiled))
         self.step = f"match, {count:,} readings"
         match_sample = _timed(match(sample, compiled), count)
         self.step = f"match, {readings.num_rows:,} readings"

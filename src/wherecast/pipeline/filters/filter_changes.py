@@ -27,7 +27,7 @@ from wherecast.pipeline.filters.stored_filters import (
 
 @dataclass(frozen=True, slots=True)
 class ChangeCounts:
-    """What a change did: filters that are new, that are other ones now, and that are gone."""
+    """Number of filters that a change added, replaced and removed."""
 
     added: int = 0
     replaced: int = 0
@@ -56,14 +56,14 @@ def remove(
 def replace_all(
     base: StoredFilters, new: FilterPart, folder: Folder, open_blob: Open
 ) -> tuple[StoredFilters, ChangeCounts]:
-    """Other filters in the place of all."""
+    """The new filters in the place of all others."""
     there = sum(len(load_part(part, open_blob).find(new.part.ids)) for part in base.parts)
     parts = (store_part(new, folder),) if len(new.part) else ()
     return replace(base, parts=parts), ChangeCounts(len(new.part) - there, there, len(base) - there)
 
 
 def missing(base: StoredFilters, ids: pa.Array, open_blob: Open) -> pa.Array:
-    """Those ids that no filter has."""
+    """The ids that no filter has."""
     there = np.zeros(len(ids), np.bool_)
     for stored in base.parts:
         part = load_part(stored, open_blob)
@@ -83,7 +83,7 @@ def compact(base: StoredFilters, folder: Folder, open_blob: Open) -> StoredFilte
 def _hidden(
     parts: Sequence[StoredPart], ids: pa.Array, folder: Folder, open_blob: Open
 ) -> tuple[list[StoredPart], int]:
-    """The parts with some ids hidden, and how many of these were there."""
+    """The parts with some ids hidden, and the number of filters that had such an id."""
     found, count = [], 0
     for stored in parts:
         part = load_part(stored, open_blob)
@@ -98,14 +98,14 @@ def _hidden(
 
 
 def _settled(parts: list[StoredPart], folder: Folder, open_blob: Open) -> tuple[StoredPart, ...]:
-    """The parts, those joined that are due."""
+    """The parts, after neighbours of about one size were joined."""
     while (due := run_tiers.due([(part.filters, part.hidden_count) for part in parts])) is not None:
         parts = [*parts[: due.start], *_joined(parts[due], folder, open_blob), *parts[due.stop :]]
     return tuple(parts)
 
 
 def _joined(parts: Sequence[StoredPart], folder: Folder, open_blob: Open) -> tuple[StoredPart, ...]:
-    """One part with what is not hidden in several; none where nothing is left."""
+    """One part with the visible filters of several; no part where none is visible."""
     if not sum(len(part) for part in parts):
         return ()
     one, places = join_parts([load_part(part, open_blob) for part in parts])

@@ -1,4 +1,4 @@
-"""What users give a set of filters: DataFrames, or anything with the Arrow interface."""
+"""Inputs of a set of filters: DataFrames, or anything with the Arrow interface."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -30,28 +30,28 @@ _SIGNED = {
 
 @dataclass(frozen=True, slots=True)
 class FilterColumns:
-    """The columns of what is given: with the ids, with the filters, and those that are kept."""
+    """The names of the columns of an input: ids, filters, and the columns that the set keeps."""
 
     id: str
     filter: str
     keep: tuple[str, ...]
 
 
-def read_given(
-    filters: Any, names: FilterColumns, schema: Schema, there: StoredFilters | None
+def read_input(
+    filters: Any, names: FilterColumns, schema: Schema, stored: StoredFilters | None
 ) -> tuple[list[StructField], list[FilterReading]]:
-    """The columns of filters (ids and kept ones), and what was read of them.
+    """The columns for ids and kept values, and the filters that were read.
 
     Args:
         filters: a DataFrame, or anything with the Arrow interface.
-        names: its columns.
-        schema: what the filters are read with.
-        there: the filters of the set, None before the first.
+        names: the names of its columns.
+        schema: the schema that the filters are read with.
+        stored: the filters of the set; None before the first filter.
 
     Raises:
-        ConfigError: a column is missing, or of another type than in the set.
+        ConfigError: a column is missing, or has another type than in the set.
     """
-    known = None if there is None else StructType.fromJson(json.loads(there.columns)).fields
+    known = None if stored is None else StructType.fromJson(json.loads(stored.columns)).fields
     if hasattr(filters, "mapInArrow"):
         ids, texts, *kept = filter_columns(filters, names.id, names.filter, names.keep)
         # A frame may spell its columns in another case: the set has its own names for them.
@@ -68,15 +68,15 @@ def read_given(
     return columns, [read(pa.table(arrays, schema=pa.schema(fields)), schema)]
 
 
-def given_ids(ids: Any, name: str) -> pa.Array:
-    """Distinct ids as parts keep them.
+def distinct_ids(ids: Any, name: str) -> pa.Array:
+    """The distinct ids of an input, in the Arrow type of stored ids.
 
     Args:
-        ids: a list, or a DataFrame or Arrow table.
-        name: the column with the ids, where there are several.
+        ids: a list, a DataFrame or an Arrow table.
+        name: the column of the ids, where the input has several columns.
 
     Raises:
-        ConfigError: they are no ids, or it is not told which column has them.
+        ConfigError: a value is no id, or no column has that name.
     """
     if hasattr(ids, "mapInArrow"):
         found = _in_frame(ids, name)
@@ -112,7 +112,7 @@ def _streamed(ids: Any, name: str) -> pa.ChunkedArray:
 
 
 def _place_of_ids(columns: Sequence[str], name: str) -> int:
-    """Which column has the ids: by exact case, else by any case; the only one has any name."""
+    """The position of the column of the ids: by exact case, then by any case, or the only one."""
     exact = [place for place, column in enumerate(columns) if column == name]
     folded = [place for place, column in enumerate(columns) if column.casefold() == name.casefold()]
     found = exact or folded or ([0] if len(columns) == 1 else [])
@@ -134,7 +134,7 @@ def _listed(ids: Any) -> pa.ChunkedArray:
 
 
 def _table(filters: Any, names: FilterColumns) -> pa.Table:
-    """The columns of the set, of anything with the Arrow interface: ids, filters, kept ones."""
+    """The columns that the set needs, of an Arrow input: ids, filters, kept columns."""
     if not (hasattr(filters, "__arrow_c_stream__") or hasattr(filters, "__arrow_c_array__")):
         kind = type(filters).__name__
         raise ConfigError(f"filters are a DataFrame or an Arrow table, not {kind}")
@@ -173,7 +173,7 @@ def _column(field: pa.Field) -> StructField:
 
 
 def _cast(column: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
-    """The column as the set keeps it; ids and texts are never made of something else."""
+    """The column in the type of the set; text is never made of numbers, nor numbers of text."""
     same = _is_text(column.type) == _is_text(field.type) or pa.types.is_null(column.type)
     try:
         if same:
@@ -195,7 +195,7 @@ def _is_id(type_: pa.DataType) -> bool:
 
 
 def _with_nulls(columns: Sequence[StructField], names: Sequence[str]) -> list[StructField]:
-    """The columns under these names, nulls allowed everywhere: what comes later may have some."""
+    """The columns under these names, with nulls allowed: later filters may have some."""
 
     def allowed(value: Any) -> Any:
         if isinstance(value, dict):
@@ -208,7 +208,7 @@ def _with_nulls(columns: Sequence[StructField], names: Sequence[str]) -> list[St
 
 
 def _need_types(columns: Sequence[StructField], known: Sequence[StructField] | None) -> None:
-    """Nothing where columns have the types that the set has already."""
+    """Raises ConfigError unless the columns have the types of the set."""
     for old, new in zip(known or (), columns, strict=known is not None):
         if old.dataType != new.dataType:
             told = f"{new.dataType.simpleString()}, in the set it is {old.dataType.simpleString()}"
@@ -216,7 +216,7 @@ def _need_types(columns: Sequence[StructField], known: Sequence[StructField] | N
 
 
 def _fitting(part: FilterReading, columns: Sequence[StructField]) -> FilterReading:
-    """What was read, its columns as the set keeps them: times differ by the zone of a session."""
+    """The filters with kept columns in the types of the set: sessions differ in time zones."""
     target = pa.schema(list(arrow_schema_of(columns))[1:])
     if part.kept.schema == target or not part.kept.num_columns:
         return part

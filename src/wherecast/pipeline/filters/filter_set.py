@@ -12,7 +12,7 @@ from wherecast.model import ConfigError, Schema, parse_duration
 from wherecast.pipeline.filters import filter_changes
 from wherecast.pipeline.filters.blob_location import Place
 from wherecast.pipeline.filters.filter_changes import ChangeCounts
-from wherecast.pipeline.filters.filter_inputs import FilterColumns, given_ids, read_given
+from wherecast.pipeline.filters.filter_inputs import FilterColumns, distinct_ids, read_input
 from wherecast.pipeline.filters.filter_table import OnBad, RejectedFilter, assemble, need_on_bad
 from wherecast.pipeline.filters.filter_versions import FilterVersions, SetOptions, Version
 from wherecast.pipeline.filters.stored_filters import StoredFilters
@@ -28,11 +28,11 @@ _SHOWN_MAX = 3
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a change of a set did.
+    """The effect of a change of a set.
 
     Attributes:
-        version: the version it made; the one that was there where nothing changed.
-        added, replaced, removed: how many filters are new, are other ones now, and are gone.
+        version: the version that the change made; the newest one where nothing changed.
+        added, replaced, removed: number of filters that were added, replaced and removed.
         rejected: the filters that were left out, with `on_bad_filter="skip"`.
     """
 
@@ -69,9 +69,9 @@ class FilterSet:
     next version, the others get a `ConflictError` and may try again.
 
     Attributes:
-        uri: where it is.
-        schema: of the publications.
-        keep: the further columns of the filters that it keeps.
+        uri: URI of the set.
+        schema: schema of the publications.
+        keep: the further columns of the filters that the set keeps.
     """
 
     def __init__(
@@ -167,7 +167,7 @@ class FilterSet:
         Raises:
             SnapshotError: the version was fixed before, and is not there any more.
         """
-        self.filters()  # says so where nothing was ever added
+        self.filters()  # raises ConfigError before the first filter
         return Filters(pinned(self.uri, query, batch), self.uri)
 
     def add(self, filters: Any, on_bad_filter: OnBad = "raise") -> Change:
@@ -202,7 +202,7 @@ class FilterSet:
         """
         if missing not in ("raise", "skip"):
             raise ConfigError(f"missing is 'raise' or 'skip', not {missing!r}")
-        newest, given = self._newest(), given_ids(ids, self._columns.id)
+        newest, given = self._newest(), distinct_ids(ids, self._columns.id)
         base, open_blob = newest.filters, Place(self.uri).open
         absent = given if base is None else filter_changes.missing(base, given, open_blob)
         if len(absent) and missing == "raise":
@@ -230,7 +230,7 @@ class FilterSet:
     def _changed(self, filters: Any, on_bad: OnBad, change: Callable[..., Any]) -> Change:
         need_on_bad(on_bad)
         newest = self._newest()
-        columns, parts = read_given(filters, self._columns, self.schema, newest.filters)
+        columns, parts = read_input(filters, self._columns, self.schema, newest.filters)
         part, rejected = assemble(parts, self.schema, on_bad)
         base = newest.filters or self._empty(columns)
         folder = self._versions.folder(newest.number + 1)
@@ -257,7 +257,7 @@ class FilterSet:
 def _asked(
     schema: StructType | Schema | None, keep: Sequence[str], keep_for: str | timedelta | None
 ) -> dict[str, Any]:
-    """Those options that are given, as a set keeps them."""
+    """The options that the caller gave, in the form of `SetOptions`."""
     asked: dict[str, Any] = {}
     if schema is not None:
         enforced = isinstance(schema, Schema)
@@ -275,7 +275,7 @@ def _asked(
 
 
 def _need_same(there: SetOptions, given: SetOptions, uri: str) -> None:
-    """Nothing where a set was made for what is asked of it."""
+    """Raises ConfigError where a set was made with other options."""
     for what, old, new in (
         ("schema", there.schema, given.schema),
         ("domains", there.enforced, given.enforced),

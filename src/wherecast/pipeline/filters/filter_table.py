@@ -74,7 +74,7 @@ class FilterPart:
 
 
 def read(table: pa.Table, schema: Schema) -> FilterReading:
-    """What is read of a table whose first two columns are ids and filters; the others are kept."""
+    """The filters of a table: ids first, filters second; the other columns are kept."""
     table = table.combine_chunks()
     table, rejected = _readable(table)
     ids, texts = _one(table.column(0)), _one(table.column(1))
@@ -140,13 +140,13 @@ def stored_ids(ids: pa.Array) -> pa.Array:
 
 
 def need_on_bad(on_bad: object) -> None:
-    """Nothing where the option is one that there is."""
+    """Raises ConfigError unless the option is `raise` or `skip`."""
     if on_bad not in ("raise", "skip"):
         raise ConfigError(f"on_bad_filter is 'raise' or 'skip', not {on_bad!r}")
 
 
 def refuse_duplicates(ids: pa.Array) -> None:
-    """Nothing where no id occurs twice."""
+    """Raises ConfigError where an id occurs twice."""
     counts = ids.value_counts()
     several = counts.filter(pc.greater(counts.field("counts"), 1))
     if len(several):
@@ -162,7 +162,7 @@ def _pairs(ids: pa.Array, texts: pa.Array, chosen: pa.Array) -> list[tuple[Any, 
 
 
 def _readable(table: pa.Table) -> tuple[pa.Table, list[RejectedFilter]]:
-    """The rows whose id and filter are text where they are strings, and the others."""
+    """The rows with valid ids and filters, and the rows whose text is damaged."""
     columns = [_one(table.column(place)) for place in (0, 1)]
     bad = np.zeros(table.num_rows, np.bool_)
     for column in columns:

@@ -20,10 +20,10 @@ _batches: OrderedDict[tuple[str, str, int], StoredFilters] = OrderedDict()
 
 @dataclass(frozen=True, slots=True)
 class LiveFilters:
-    """The filters of a set as a micro-batch uses them.
+    """The filters of a set, in the version of the micro-batch that a task belongs to.
 
     Attributes:
-        uri: of the set.
+        uri: URI of the set.
     """
 
     uri: str
@@ -35,10 +35,10 @@ class LiveFilters:
 
 
 def pinned(uri: str, query: str, batch: int) -> StoredFilters:
-    """The filters that a micro-batch of a query uses, fixed by who asks first.
+    """The filters of the version that a micro-batch uses; the first caller fixes the version.
 
     Raises:
-        SnapshotError: they were fixed before, and were kept long enough.
+        SnapshotError: the version was fixed earlier, and its time to be kept has passed.
     """
     key = (uri, query, batch)
     with _lock:

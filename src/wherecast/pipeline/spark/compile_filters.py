@@ -29,7 +29,7 @@ from wherecast.model import ConfigError, Schema
 from wherecast.pipeline.filters.filter_table import FilterReading, OnBad, need_on_bad, read
 from wherecast.pipeline.filters.stored_filters import Folder, StoredFilters, store_filters
 from wherecast.pipeline.spark import spark_runner
-from wherecast.pipeline.spark.frame_columns import arrow_schema_of, stuck
+from wherecast.pipeline.spark.frame_columns import arrow_schema_of, columns_without_arrow_type
 from wherecast.pipeline.spark.query_checks import find_column, need_frame, need_names
 from wherecast.pipeline.spark.worker_python import need_python
 
@@ -55,7 +55,7 @@ def filter_columns(
     ids, texts = find_column(filters, id), find_column(filters, filter)
     need_names("keep", keep)
     kept = [find_column(filters, name) for name in dict.fromkeys(keep)]
-    awkward = stuck(StructType(kept))
+    awkward = columns_without_arrow_type(StructType(kept))
     if awkward:
         raise ConfigError(f"Spark cannot send column {', '.join(awkward)} of the filters to Python")
     if not isinstance(ids.dataType, _ID_TYPES):

@@ -1,4 +1,4 @@
-"""The columns of a Spark DataFrame: what they are called, how wide they are, what can travel."""
+"""The columns of a Spark DataFrame: safe names, width, and which can travel as Arrow."""
 
 import inspect
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +21,7 @@ _BYTES_OTHER = 8
 
 
 def numbered(columns: Iterable[StructField]) -> list[StructField]:
-    """The same columns under names that no query trips over, and no two of which are the same."""
+    """The same columns under the names c0, c1, …, which are distinct and need no quoting."""
     return [
         StructField(f"c{place}", column.dataType, column.nullable, column.metadata)
         for place, column in enumerate(columns)
@@ -29,9 +29,9 @@ def numbered(columns: Iterable[StructField]) -> list[StructField]:
 
 
 def leaf_columns(columns: StructType, needed: Iterable[Attribute]) -> "dict[str, Column]":
-    """The columns, and the fields of structs, that may be one of some attributes, by dotted path.
+    """The columns and fields of structs that attributes need, by dotted path.
 
-    They are taken from the columns under their `numbered` names.
+    The expressions refer to the columns by their `numbered` names.
     """
     wanted = Schema(tuple(needed))
     return {
@@ -54,23 +54,23 @@ def _leaves(path: str, type_: DataType, column: "Column") -> "Iterator[tuple[str
         yield from _leaves(f"{path}.{part.name}", part.dataType, column.getField(name))
 
 
-def bytes_unneeded(columns: StructType, needed: Iterable[Attribute]) -> int:
-    """How many bytes of a row no filter looks at, about."""
+def unread_bytes(columns: StructType, needed: Iterable[Attribute]) -> int:
+    """Estimated bytes of a row that no filter reads."""
     wanted = Schema(tuple(needed))
-    return sum(_bytes_unneeded(column.name, column.dataType, wanted) for column in columns.fields)
+    return sum(_unread_bytes(column.name, column.dataType, wanted) for column in columns.fields)
 
 
-def _bytes_unneeded(path: str, type_: DataType, wanted: Schema) -> int:
+def _unread_bytes(path: str, type_: DataType, wanted: Schema) -> int:
     if isinstance(type_, StructType):
         parts = type_.fields
-        return sum(_bytes_unneeded(f"{path}.{p.name}", p.dataType, wanted) for p in parts)
+        return sum(_unread_bytes(f"{path}.{p.name}", p.dataType, wanted) for p in parts)
     if wanted.find(path) is not None:
         return 0
     return _BYTES.get(type_.typeName().partition("(")[0], _BYTES_OTHER)
 
 
-def stuck(columns: StructType) -> list[str]:
-    """The names of the columns that cannot travel between Spark and Python."""
+def columns_without_arrow_type(columns: StructType) -> list[str]:
+    """The names of the columns that Spark cannot send to Python as Arrow."""
     found = []
     for column in columns.fields:
         try:

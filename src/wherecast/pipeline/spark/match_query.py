@@ -25,7 +25,12 @@ from pyspark.sql.types import (
 
 from wherecast.model import Attribute
 from wherecast.pipeline.spark import spark_runner
-from wherecast.pipeline.spark.frame_columns import bytes_unneeded, leaf_columns, numbered, stuck
+from wherecast.pipeline.spark.frame_columns import (
+    columns_without_arrow_type,
+    leaf_columns,
+    numbered,
+    unread_bytes,
+)
 from wherecast.pipeline.stages.batch_task import ROW, FilterSource, JoinTask
 from wherecast.pipeline.stages.result_columns import How, JoinPlan, Output, Shape
 
@@ -134,12 +139,12 @@ def build(publications: "DataFrame", query: MatchQuery, way: Way | None = None) 
 
 def _choose_way(columns: StructType, query: MatchQuery) -> Way:
     """How publications travel; refuses columns that cannot, where they would have to."""
-    awkward = stuck(columns)
+    awkward = columns_without_arrow_type(columns)
     if not spark_runner.has_columns_way():
         spark_runner.refuse_awkward(awkward)
         return "whole"
     explodes = query.adds_filters and query.output == "rows"
-    wide = bytes_unneeded(columns, query.needed) >= (_WIDE_ROWS if explodes else _WIDE)
+    wide = unread_bytes(columns, query.needed) >= (_WIDE_ROWS if explodes else _WIDE)
     return "columns" if awkward or wide else "whole"
 
 

@@ -1,4 +1,4 @@
-"""How blobs get to the workers of a session: by a path they share, or by Spark itself."""
+"""How blobs of filters reach the workers of a session: by a shared path, or sent by Spark."""
 
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -13,10 +13,10 @@ _shipped: "WeakKeyDictionary[Any, set[str]]" = WeakKeyDictionary()
 
 
 def place_for(spark: "SparkSession", stored: StoredFilters, uri: str) -> Place:
-    """Where the tasks of a session find the blobs; Spark is given those that it must distribute.
+    """The place where the tasks of a session find the blobs of some filters.
 
-    A local session reads them where they are, and every session reads those of a remote store
-    from there. Else each is given to Spark once per session.
+    A local session reads the blobs at their path; every session reads a remote store directly.
+    In all other cases Spark distributes each blob, once per session.
     """
     blobs, context = opened(uri), getattr(spark, "_sc", None)
     paths = [blobs.local_path(name) for name in stored.mapped]
