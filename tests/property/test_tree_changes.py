@@ -29,7 +29,7 @@ from wherecast import Index
 from wherecast.matching.matches import Id
 from wherecast.matching.trees.betree.branch import Branch
 from wherecast.matching.trees.betree.index import BETreeIndex
-from wherecast.matching.trees.betree.layout import C_FALSE, P_FALSE, TreeState
+from wherecast.matching.trees.betree.layout import CNODE, PNODE, TreeState
 from wherecast.matching.trees.betree.parameters import TreeParameters
 from wherecast.matching.trees.forest.index import ForestIndex
 
@@ -205,9 +205,9 @@ class BranchChanges(TreeChanges):
         """The same, with the candidates in vain as a recomputation has them."""
         tree = tree_of(self.index)
         lost = expected_loss(tree, self.index._valid(table).batch, wanted)
-        before = tree._tree.arrays.c[:, C_FALSE].copy()
+        before = tree._tree.arrays.c[:, CNODE.FALSE].copy()
         found = super().found(table, wanted)
-        after = tree._tree.arrays.c[:, C_FALSE] - before
+        after = tree._tree.arrays.c[:, CNODE.FALSE] - before
         assert {node: int(after[node]) for node in np.flatnonzero(after)} == dict(+lost)
         return found
 
@@ -288,7 +288,7 @@ def counted(tree: BETreeIndex) -> dict[tuple[str, str], tuple[int, float]]:
     """What was counted of each branch: candidates, and those in vain per sampled publication."""
     figures = {(b.attribute, b.type): b.checked for b in tree.branches()}
     arrays = tree._tree.arrays
-    lost = {tree._name(p): int(arrays.p[p, P_FALSE]) for p in tree._tree.branches()}
+    lost = {tree._name(p): int(arrays.p[p, PNODE.FALSE]) for p in tree._tree.branches()}
     sampled = max(1, int(arrays.state[TreeState.SAMPLED]))
     return {name: (checked, lost[name] / sampled) for name, checked in figures.items()}
 

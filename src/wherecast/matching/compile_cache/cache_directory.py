@@ -33,6 +33,7 @@ _FOLDERS = (
 )  # fmt: skip
 _FILES = (
     "columnar/layout.py", "trees/items.py", "trees/exact_kernels.py", "trees/key_slots.py",
+    "trees/row_layout.py",
     "trees/betree/layout.py", "trees/forest/layout.py",
 )  # fmt: skip
 

@@ -3,58 +3,10 @@
 `wherecast.matching.scan` is the obvious twin of `confirm`: it evaluates each filter on each row.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
-from wherecast.matching.columnar.layout import Exact
 from wherecast.matching.compile_cache.kernel_decorators import njit
-
-RANGE, SET, NOT_SET, PRESENT, MISSING, LATER = (int(kind) for kind in Exact)
-EXCEPT = 6  # all but one key
-KIND_MASK, END = 7, 8  # a row's kind, and whether it is the last of its conjunction
-# flags of entries: holds always, never, is just one range, is just its box
-ALWAYS, NEVER, PLAIN, BOX = 1, 2, 4, 8
-
-
-CHECKED, VISITED = 0, 1  # words of the counts: filters tried, nodes visited
-# entries: their rows, flags, and the sides of their boxes
-E_START, E_SIZE, E_FLAGS, E_BOX, E_SIDES = range(5)
-E_WORDS = 5
-R_SLOT, R_KIND, R_LOW, R_HIGH = range(4)
-R_WORDS = 4
-B_SLOT, B_LOW, B_HIGH = range(3)
-B_WORDS = 3
-
-
-class FilterRows(NamedTuple):
-    """Filters as arrays; an entry is one filter.
-
-    Attributes:
-        e: int64 [entries, E_WORDS].
-        r: int64 [rows, R_WORDS].
-        b: int64 [sides, B_WORDS], by slot within an entry.
-        keys: int64, the sorted keys of sets.
-    """
-
-    e: np.ndarray
-    r: np.ndarray
-    b: np.ndarray
-    keys: np.ndarray
-
-
-class Extra(NamedTuple):
-    """Candidates whose leaves must be decided.
-
-    Attributes:
-        groups: int32 [room, 2], publications and entries.
-        tests: int64 [room, 2], groups and leaves, all of which must hold.
-        used: int64 [2], how many of both there are.
-    """
-
-    groups: np.ndarray
-    tests: np.ndarray
-    used: np.ndarray
+from wherecast.matching.trees.row_layout import END, ENTRY, FLAG, KIND, KIND_MASK, ROW, SIDE
 
 
 @njit(cache=True, nogil=True)
@@ -82,38 +34,38 @@ def confirm(rows, keys, there, first, begin, end, found, found_ends, out, ends, 
                 out[count] = entry
                 count += 1
                 continue
-            at = e[entry, E_START]
-            last_row = at + e[entry, E_SIZE]
-            holds = at == last_row and e[entry, E_FLAGS] & ALWAYS != 0
+            at = e[entry, ENTRY.START]
+            last_row = at + e[entry, ENTRY.SIZE]
+            holds = at == last_row and e[entry, ENTRY.FLAGS] & FLAG.ALWAYS != 0
             group, test = used[0], used[1]
             while at < last_row and not holds:  # conjunction by conjunction
                 before, true, last = test, True, False
                 while not last:
-                    kind = r[at, R_KIND]
+                    kind = r[at, ROW.KIND]
                     last = kind & END != 0
                     kind &= KIND_MASK
-                    slot = r[at, R_SLOT]
-                    if true and (there[row, slot] != 0) == (kind == MISSING):
-                        true = False  # all but MISSING want it present
-                    elif true and kind == RANGE:
+                    slot = r[at, ROW.SLOT]
+                    if true and (there[row, slot] != 0) == (kind == KIND.MISSING):
+                        true = False  # all but KIND.MISSING want it present
+                    elif true and kind == KIND.RANGE:
                         key = keys[row, slot]
-                        true = r[at, R_LOW] <= key and key <= r[at, R_HIGH]
-                    elif true and kind == EXCEPT:
-                        true = keys[row, slot] != r[at, R_LOW]
-                    elif true and kind == LATER:
+                        true = r[at, ROW.LOW] <= key and key <= r[at, ROW.HIGH]
+                    elif true and kind == KIND.EXCEPT:
+                        true = keys[row, slot] != r[at, ROW.LOW]
+                    elif true and kind == KIND.LATER:
                         tests[test, 0] = group
-                        tests[test, 1] = r[at, R_LOW]
+                        tests[test, 1] = r[at, ROW.LOW]
                         test += 1
-                    elif true and kind <= NOT_SET:
-                        key, low, high = keys[row, slot], r[at, R_LOW], r[at, R_HIGH]
+                    elif true and kind <= KIND.NOT_SET:
+                        key, low, high = keys[row, slot], r[at, ROW.LOW], r[at, ROW.HIGH]
                         while low < high:
                             middle = (low + high) >> 1
                             if sets[middle] < key:
                                 low = middle + 1
                             else:
                                 high = middle
-                        inside = low < r[at, R_HIGH] and sets[low] == key
-                        true = inside == (kind == SET)
+                        inside = low < r[at, ROW.HIGH] and sets[low] == key
+                        true = inside == (kind == KIND.SET)
                     at += 1
                 if not true:
                     test = before
@@ -156,15 +108,15 @@ def boxes(filters, offsets, slots, kinds, lows, highs, keys, least, most, sizes,
             empty = False
             for at in range(begin, end):
                 slot, kind = slots[at], kinds[at]
-                if kind == MISSING:
+                if kind == KIND.MISSING:
                     continue
                 if seen[slot] != stamp:
                     seen[slot] = stamp
                     low[slot], high[slot] = least[slot], most[slot]
-                if kind == RANGE:
+                if kind == KIND.RANGE:
                     low[slot] = max(low[slot], lows[at])
                     high[slot] = min(high[slot], highs[at])
-                elif kind == SET:
+                elif kind == KIND.SET:
                     if lows[at] == highs[at]:
                         empty = True
                     else:
@@ -217,32 +169,36 @@ def append_plain(rows, used, heads, ends, sizes, least, most):
     """
     given, at, side = 0, used[1], used[2]
     for entry in range(used[0], used[0] + sizes.shape[0]):
-        size, first, flags = sizes[entry - used[0]], side, BOX
-        rows.e[entry, E_START], rows.e[entry, E_SIZE], rows.e[entry, E_BOX] = at, size, side
+        size, first, flags = sizes[entry - used[0]], side, FLAG.BOX
+        rows.e[entry, ENTRY.START], rows.e[entry, ENTRY.SIZE], rows.e[entry, ENTRY.BOX] = (
+            at,
+            size,
+            side,
+        )
         for place in range(given, given + size):
             slot, kind = heads[place, 0], heads[place, 1]
-            rows.r[at, R_SLOT], rows.r[at, R_KIND] = slot, kind
-            rows.r[at, R_LOW], rows.r[at, R_HIGH] = ends[place, 0], ends[place, 1]
+            rows.r[at, ROW.SLOT], rows.r[at, ROW.KIND] = slot, kind
+            rows.r[at, ROW.LOW], rows.r[at, ROW.HIGH] = ends[place, 0], ends[place, 1]
             at += 1
             low, high = least[slot], most[slot]
-            if kind == RANGE:
+            if kind == KIND.RANGE:
                 low, high = max(low, ends[place, 0]), min(high, ends[place, 1])
             else:
-                flags &= ~BOX
+                flags &= ~FLAG.BOX
             if low > high:
-                flags |= NEVER
+                flags |= FLAG.NEVER
             to = side
-            while to > first and rows.b[to - 1, B_SLOT] > slot:
+            while to > first and rows.b[to - 1, SIDE.SLOT] > slot:
                 rows.b[to, :] = rows.b[to - 1, :]
                 to -= 1
-            rows.b[to, B_SLOT], rows.b[to, B_LOW], rows.b[to, B_HIGH] = slot, low, high
+            rows.b[to, SIDE.SLOT], rows.b[to, SIDE.LOW], rows.b[to, SIDE.HIGH] = slot, low, high
             side += 1
         given += size
-        rows.r[at - 1, R_KIND] |= END
-        if flags & NEVER:
-            flags, side = NEVER, first
-        elif flags & BOX and size == 1:
-            flags |= PLAIN
-        rows.e[entry, E_SIDES], rows.e[entry, E_FLAGS] = side - first, flags
+        rows.r[at - 1, ROW.KIND] |= END
+        if flags & FLAG.NEVER:
+            flags, side = FLAG.NEVER, first
+        elif flags & FLAG.BOX and size == 1:
+            flags |= FLAG.PLAIN
+        rows.e[entry, ENTRY.SIDES], rows.e[entry, ENTRY.FLAGS] = side - first, flags
     used[0] += sizes.shape[0]
     used[1], used[2] = at, side

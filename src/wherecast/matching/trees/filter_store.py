@@ -16,37 +16,20 @@ from wherecast.language.bulk.plain_reader import PlainFilter
 from wherecast.language.table.predicate_table import PredicateTable
 from wherecast.matching.columnar.circles import with_boxes
 from wherecast.matching.columnar.predicates import Predicates
-from wherecast.matching.trees.exact_kernels import (
-    ALWAYS,
-    B_WORDS,
-    BOX,
-    E_BOX,
-    E_FLAGS,
-    E_SIDES,
-    E_SIZE,
-    E_START,
-    E_WORDS,
-    END,
-    EXCEPT,
-    KIND_MASK,
-    LATER,
-    NEVER,
-    NOT_SET,
-    PLAIN,
-    R_HIGH,
-    R_KIND,
-    R_LOW,
-    R_SLOT,
-    R_WORDS,
-    RANGE,
-    SET,
-    FilterRows,
-    append_plain,
-    boxes,
-)  # fmt: skip
+from wherecast.matching.trees.exact_kernels import append_plain, boxes
 from wherecast.matching.trees.key_slots import Slots
 from wherecast.matching.trees.leaves import Leaves
 from wherecast.matching.trees.predicate_rows import Translation, on_steps
+from wherecast.matching.trees.row_layout import (
+    END,
+    ENTRY,
+    FLAG,
+    KIND,
+    KIND_MASK,
+    ROW,
+    SIDE,
+    FilterRows,
+)
 
 Ints = npt.NDArray[np.int64]
 _FORMS_MAX = 10_000
@@ -74,8 +57,8 @@ class FilterStore:
 
     def _clear(self) -> None:
         self.rows = FilterRows(
-            np.zeros((0, E_WORDS), np.int64), np.zeros((0, R_WORDS), np.int64),
-            np.zeros((0, B_WORDS), np.int64), np.zeros(0, np.int64),
+            np.zeros((0, len(ENTRY)), np.int64), np.zeros((0, len(ROW)), np.int64),
+            np.zeros((0, len(SIDE)), np.int64), np.zeros(0, np.int64),
         )  # fmt: skip
         self._used = [0, 0, 0, 0]  # of each array
         self.leaf_rows = 0
@@ -99,19 +82,21 @@ class FilterStore:
         plain, filters = translation.predicates(), table.conjunction_offsets
         sizes, sides = self._boxes(table, plain, translation.slots)
         ends = plain.offsets[1:][np.diff(plain.offsets) > 0] - 1
-        of_set = (plain.kinds == SET) | (plain.kinds == NOT_SET)
+        of_set = (plain.kinds == KIND.SET) | (plain.kinds == KIND.NOT_SET)
         shift = np.where(of_set, self._used[3], 0)
-        rows = np.empty((len(plain.kinds), R_WORDS), np.int64)
-        rows[:, R_SLOT], rows[:, R_KIND] = translation.slots[plain.slots], plain.kinds
-        rows[ends, R_KIND] |= END
-        rows[:, R_LOW], rows[:, R_HIGH] = plain.lows + shift, plain.highs + shift
+        rows = np.empty((len(plain.kinds), len(ROW)), np.int64)
+        rows[:, ROW.SLOT], rows[:, ROW.KIND] = translation.slots[plain.slots], plain.kinds
+        rows[ends, ROW.KIND] |= END
+        rows[:, ROW.LOW], rows[:, ROW.HIGH] = plain.lows + shift, plain.highs + shift
         firsts, lasts = plain.offsets[filters[:-1]], plain.offsets[filters[1:]]
-        entries = np.empty((len(table), E_WORDS), np.int64)
+        entries = np.empty((len(table), len(ENTRY)), np.int64)
         flags = _flags(filters, plain.offsets, plain.kinds, sizes)
-        entries[:, E_START], entries[:, E_FLAGS] = firsts + self._used[1], flags
-        entries[:, E_SIZE] = np.where(flags & ALWAYS > 0, 0, lasts - firsts)
-        entries[:, E_SIDES] = np.maximum(sizes, 0)
-        entries[:, E_BOX] = np.cumsum(entries[:, E_SIDES]) - entries[:, E_SIDES] + self._used[2]
+        entries[:, ENTRY.START], entries[:, ENTRY.FLAGS] = firsts + self._used[1], flags
+        entries[:, ENTRY.SIZE] = np.where(flags & FLAG.ALWAYS > 0, 0, lasts - firsts)
+        entries[:, ENTRY.SIDES] = np.maximum(sizes, 0)
+        entries[:, ENTRY.BOX] = (
+            np.cumsum(entries[:, ENTRY.SIDES]) - entries[:, ENTRY.SIDES] + self._used[2]
+        )
         return self._append(FilterRows(entries, rows, sides, plain.keys))
 
     def add_plain(self, filters: Sequence[PlainFilter]) -> range:
@@ -142,7 +127,7 @@ class FilterStore:
         if len(self._forms) >= _FORMS_MAX:
             self._forms = {}
         slots = [self.slots.number(attribute) for attribute in form.attributes]
-        kinds = [EXCEPT if each else RANGE for each in form.excepts]
+        kinds = [KIND.EXCEPT if each else KIND.RANGE for each in form.excepts]
         heads = [word for pair in zip(slots, kinds, strict=True) for word in pair]
         self._forms[form] = slots, heads
         return slots, heads
@@ -164,7 +149,7 @@ class FilterStore:
         """The same for predicates with or without the boxes of circles."""
         stepped, domains = on_steps(table, given), self.slots.domains()
         sizes = np.zeros(len(table), np.int64)
-        sides = np.empty((len(stepped.slots) + 1, B_WORDS), np.int64)
+        sides = np.empty((len(stepped.slots) + 1, len(SIDE)), np.int64)
         used = boxes(
             table.conjunction_offsets, stepped.offsets, slots[stepped.slots], stepped.kinds,
             stepped.lows, stepped.highs, stepped.keys, domains.least, domains.most, sizes, sides,
@@ -179,7 +164,7 @@ class FilterStore:
             used = self._used[place]
             array[used : used + len(new)] = new
             self._used[place] += len(new)
-        self.leaf_rows += int(np.count_nonzero(more.r[:, R_KIND] & KIND_MASK == LATER))
+        self.leaf_rows += int(np.count_nonzero(more.r[:, ROW.KIND] & KIND_MASK == KIND.LATER))
         return range(first, self.count)
 
     def _make_room(self, more: Sequence[int]) -> None:
@@ -190,30 +175,30 @@ class FilterStore:
     def compact(self, kept: Ints) -> None:
         """Keeps some entries only, which get the numbers 0, 1, … in the order given."""
         entries = self.rows.e[kept]
-        rows = self.rows.r[spans(entries[:, E_START], entries[:, E_SIZE])]
-        sides = self.rows.b[spans(entries[:, E_BOX], entries[:, E_SIDES])]
-        entries[:, E_START] = np.cumsum(entries[:, E_SIZE]) - entries[:, E_SIZE]
-        entries[:, E_BOX] = np.cumsum(entries[:, E_SIDES]) - entries[:, E_SIDES]
-        kinds = rows[:, R_KIND] & KIND_MASK
-        of_set = np.flatnonzero((kinds == SET) | (kinds == NOT_SET))
-        lengths = rows[of_set, R_HIGH] - rows[of_set, R_LOW]
-        keys = self.rows.keys[spans(rows[of_set, R_LOW], lengths)]
-        rows[of_set, R_HIGH] = np.cumsum(lengths)
-        rows[of_set, R_LOW] = rows[of_set, R_HIGH] - lengths
-        later = np.flatnonzero(kinds == LATER)
-        numbers, back = np.unique(rows[later, R_LOW], return_inverse=True)
+        rows = self.rows.r[spans(entries[:, ENTRY.START], entries[:, ENTRY.SIZE])]
+        sides = self.rows.b[spans(entries[:, ENTRY.BOX], entries[:, ENTRY.SIDES])]
+        entries[:, ENTRY.START] = np.cumsum(entries[:, ENTRY.SIZE]) - entries[:, ENTRY.SIZE]
+        entries[:, ENTRY.BOX] = np.cumsum(entries[:, ENTRY.SIDES]) - entries[:, ENTRY.SIDES]
+        kinds = rows[:, ROW.KIND] & KIND_MASK
+        of_set = np.flatnonzero((kinds == KIND.SET) | (kinds == KIND.NOT_SET))
+        lengths = rows[of_set, ROW.HIGH] - rows[of_set, ROW.LOW]
+        keys = self.rows.keys[spans(rows[of_set, ROW.LOW], lengths)]
+        rows[of_set, ROW.HIGH] = np.cumsum(lengths)
+        rows[of_set, ROW.LOW] = rows[of_set, ROW.HIGH] - lengths
+        later = np.flatnonzero(kinds == KIND.LATER)
+        numbers, back = np.unique(rows[later, ROW.LOW], return_inverse=True)
         self.leaves, changed = self.leaves.kept(numbers)
-        rows[later, R_LOW] = changed[back]
+        rows[later, ROW.LOW] = changed[back]
         self._keep_strings(rows, kinds, keys)
         self._clear()
         self._append(FilterRows(entries, rows, sides, keys))
 
     def _keep_strings(self, rows: Ints, kinds: Ints, keys: Ints) -> None:
         """Forgets the strings that no row names any more."""
-        on_text = np.isin(rows[:, R_SLOT], self.slots.text_slots())
-        points = rows[on_text & ((kinds == RANGE) | (kinds == EXCEPT)), R_LOW]
-        sets = np.flatnonzero(on_text & ((kinds == SET) | (kinds == NOT_SET)))
-        members = keys[spans(rows[sets, R_LOW], rows[sets, R_HIGH] - rows[sets, R_LOW])]
+        on_text = np.isin(rows[:, ROW.SLOT], self.slots.text_slots())
+        points = rows[on_text & ((kinds == KIND.RANGE) | (kinds == KIND.EXCEPT)), ROW.LOW]
+        sets = np.flatnonzero(on_text & ((kinds == KIND.SET) | (kinds == KIND.NOT_SET)))
+        members = keys[spans(rows[sets, ROW.LOW], rows[sets, ROW.HIGH] - rows[sets, ROW.LOW])]
         self.slots.keep_strings(set(points.tolist()) | set(members.tolist()))
 
 
@@ -222,12 +207,12 @@ def _flags(filters: Ints, offsets: Ints, kinds: npt.NDArray[np.uint8], sizes: In
     conjunctions = np.diff(filters)
     owners = np.repeat(np.arange(len(filters) - 1), conjunctions)
     flags = np.zeros(len(filters) - 1, np.int64)
-    flags[owners[np.diff(offsets) == 0]] |= ALWAYS
-    flags[(sizes < 0) & (flags & ALWAYS == 0)] |= NEVER
+    flags[owners[np.diff(offsets) == 0]] |= FLAG.ALWAYS
+    flags[(sizes < 0) & (flags & FLAG.ALWAYS == 0)] |= FLAG.NEVER
     counts = offsets[filters[1:]] - offsets[filters[:-1]]
-    other = np.concatenate([[0], np.cumsum(kinds != RANGE)])
+    other = np.concatenate([[0], np.cumsum(kinds != KIND.RANGE)])
     only = other[offsets[filters[1:]]] == other[offsets[filters[:-1]]]
-    only &= (conjunctions == 1) & (flags & NEVER == 0)
-    flags[only] |= BOX
-    flags[only & (counts == 1)] |= PLAIN
+    only &= (conjunctions == 1) & (flags & FLAG.NEVER == 0)
+    flags[only] |= FLAG.BOX
+    flags[only & (counts == 1)] |= FLAG.PLAIN
     return flags

@@ -17,9 +17,9 @@ from wherecast.language.meaning.expression import Predicate
 from wherecast.language.table.predicate_table import Kind, PredicateTable
 from wherecast.matching.columnar.layout import Exact
 from wherecast.matching.columnar.predicates import Predicates
-from wherecast.matching.trees.exact_kernels import EXCEPT, RANGE
 from wherecast.matching.trees.key_slots import Slots
 from wherecast.matching.trees.leaves import Leaves, TextRange
+from wherecast.matching.trees.row_layout import KIND
 from wherecast.model import Attribute
 from wherecast.model.values import INT_MAX, INT_MIN
 
@@ -49,7 +49,7 @@ class Translation:
         self._text_leaves()
         self._others()
         keys = np.concatenate([self._keys, *self._more])
-        for kind, single in ((Exact.SET, RANGE), (Exact.NOT_SET, EXCEPT)):
+        for kind, single in ((Exact.SET, KIND.RANGE), (Exact.NOT_SET, KIND.EXCEPT)):
             points = np.flatnonzero((self._kinds == kind) & (self._highs - self._lows == 1))
             self._kinds[points] = single
             self._lows[points] = self._highs[points] = keys[self._lows[points]]

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from wherecast.matching.trees.exact_kernels import CHECKED, VISITED, Extra, confirm
+from wherecast.matching.trees.exact_kernels import confirm
 from wherecast.matching.trees.filter_store import FilterStore
 from wherecast.matching.trees.key_batch import BatchKeys, KeyBatch
+from wherecast.matching.trees.row_layout import COST, Extra
 
 Ints = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.int32]
@@ -88,7 +89,7 @@ class Search:
         self._decide()
         if self._more:
             ends, entries = self._with_more(entries)
-        return EntryMatches(ends, entries, int(counts[CHECKED]), int(counts[VISITED]))
+        return EntryMatches(ends, entries, int(counts[COST.CHECKED]), int(counts[COST.VISITED]))
 
     def _confirm(self, keys: KeyBatch, first: int, at: int, end: int) -> None:
         """Checks the candidates of some rows, making room where it is needed."""

@@ -3,8 +3,8 @@
 from wherecast import Schema
 from wherecast.language import read_filters
 from wherecast.matching.compile_cache.kernel_decorators import njit
-from wherecast.matching.trees.exact_kernels import B_HIGH, B_LOW, B_SLOT, E_BOX, E_FLAGS, E_SIDES
 from wherecast.matching.trees.filter_store import FilterStore
+from wherecast.matching.trees.row_layout import ENTRY, SIDE
 
 SCHEMA = Schema.from_dict(
     {
@@ -27,15 +27,15 @@ def store_of(*texts: str, circles: bool = True) -> FilterStore:
 
 def box(store: FilterStore, entry: int = 0) -> dict[str, tuple[int, int]]:
     """The box of a filter, by the names of attributes."""
-    start, size = int(store.rows.e[entry, E_BOX]), int(store.rows.e[entry, E_SIDES])
+    start, size = int(store.rows.e[entry, ENTRY.BOX]), int(store.rows.e[entry, ENTRY.SIDES])
     sides = store.rows.b[start : start + size]
-    assert sorted(sides[:, B_SLOT]) == sides[:, B_SLOT].tolist()
+    assert sorted(sides[:, SIDE.SLOT]) == sides[:, SIDE.SLOT].tolist()
     names = [a.name for a in store.slots.attributes]
-    return {names[side[B_SLOT]]: (int(side[B_LOW]), int(side[B_HIGH])) for side in sides}
+    return {names[side[SIDE.SLOT]]: (int(side[SIDE.LOW]), int(side[SIDE.HIGH])) for side in sides}
 
 
 def flags(store: FilterStore, entry: int = 0) -> int:
-    return int(store.rows.e[entry, E_FLAGS])
+    return int(store.rows.e[entry, ENTRY.FLAGS])
 
 
 def outer(kernel):  # type: ignore[no-untyped-def]

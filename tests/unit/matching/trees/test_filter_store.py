@@ -8,8 +8,8 @@ from tests.unit.matching.trees.stores import SCHEMA, box, flags, store_of
 from wherecast.language import read_filters
 from wherecast.language.bulk.plain_reader import PlainFilter, PlainReader
 from wherecast.language.meaning.keys import float_key
-from wherecast.matching.trees.exact_kernels import ALWAYS, BOX, NEVER, PLAIN
 from wherecast.matching.trees.filter_store import FilterStore
+from wherecast.matching.trees.row_layout import FLAG
 
 FULL = (-(2**63), 2**63 - 1)
 HASHES = (-1, 2**62 - 1)
@@ -63,18 +63,18 @@ def test_circles_have_boxes_where_they_may() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("a > 10", BOX | PLAIN),
-        ("s = 'x'", BOX | PLAIN),
-        ("a > 10 AND b = 5", BOX),
+        ("a > 10", FLAG.BOX | FLAG.PLAIN),
+        ("s = 'x'", FLAG.BOX | FLAG.PLAIN),
+        ("a > 10 AND b = 5", FLAG.BOX),
         ("a <> 10", 0),
         ("a > 1 OR b > 1", 0),
         ("s LIKE 'x%'", 0),
-        ("TRUE", ALWAYS | BOX),
-        ("FALSE", NEVER),
-        ("b > 5 AND b < 3", NEVER),
-        ("a > 200", NEVER),
-        ("t = 'nothing'", NEVER),
-        ("a = 1 OR TRUE", ALWAYS),
+        ("TRUE", FLAG.ALWAYS | FLAG.BOX),
+        ("FALSE", FLAG.NEVER),
+        ("b > 5 AND b < 3", FLAG.NEVER),
+        ("a > 200", FLAG.NEVER),
+        ("t = 'nothing'", FLAG.NEVER),
+        ("a = 1 OR TRUE", FLAG.ALWAYS),
     ],
 )
 def test_flags(text: str, expected: int) -> None:

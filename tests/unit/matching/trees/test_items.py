@@ -6,13 +6,13 @@ import pytest
 from tests.unit.matching.trees.stores import outer, store_of
 from wherecast.language.meaning.keys import float_key
 from wherecast.matching.trees import items as module
-from wherecast.matching.trees.exact_kernels import E_BOX
-from wherecast.matching.trees.items import CLASSES, DECIDES, I_WORDS, NO_PROBE
+from wherecast.matching.trees.items import CLASSES, DECIDES, ITEM, NO_PROBE
+from wherecast.matching.trees.row_layout import ENTRY
 
 
 @pytest.fixture
 def items() -> np.ndarray:
-    return np.zeros((64, I_WORDS), np.int64)
+    return np.zeros((64, len(ITEM)), np.int64)
 
 
 def test_a_stretch_that_was_given_back_is_taken_again(items: np.ndarray) -> None:
@@ -38,7 +38,7 @@ def test_a_stretch_is_full_at_its_size() -> None:
 @pytest.mark.parametrize(("text", "decides"), [("a > 10", DECIDES), ("a > 10 AND b = 5", 0)])
 def test_an_item_has_a_side_of_a_box(items: np.ndarray, text: str, decides: int) -> None:
     store = store_of(text)
-    place = int(store.rows.e[0, E_BOX])
+    place = int(store.rows.e[0, ENTRY.BOX])
     outer(module.write_item)(items, 5, 7, store.rows, 0, place)
     wanted = [7, decides, float_key(10.0) + 1, float_key(100.0)]
     assert items[5].tolist() == wanted

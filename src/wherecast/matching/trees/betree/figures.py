@@ -6,14 +6,7 @@ from typing import Any
 import numpy as np
 
 from wherecast.matching.trees.betree.branch import BranchFigures
-from wherecast.matching.trees.betree.layout import (
-    C_COUNT,
-    C_DEPTH,
-    C_PNODE,
-    P_PARENT,
-    P_SLOT,
-    TreeState,
-)
+from wherecast.matching.trees.betree.layout import CNODE, PNODE, TreeState
 from wherecast.matching.trees.betree.tree import BETree
 from wherecast.matching.trees.filter_store import FilterStore
 
@@ -27,16 +20,18 @@ def figures_of(tree: BETree, store: FilterStore, filters: int) -> dict[str, Any]
         filters: how many of them there are.
     """
     arrays, nodes = tree.arrays, tree.nodes()
-    counts = arrays.c[nodes, C_COUNT]
+    counts = arrays.c[nodes, CNODE.COUNT]
     full = counts[counts > 0]
     placed = int(counts.sum())
-    p_nodes = int(np.count_nonzero(arrays.p[: int(arrays.state[TreeState.P_USED]), P_SLOT] >= 0))
+    p_nodes = int(
+        np.count_nonzero(arrays.p[: int(arrays.state[TreeState.P_USED]), PNODE.SLOT] >= 0)
+    )
     return {
         "c_nodes": len(nodes),
         "p_nodes": p_nodes,
         "l_nodes": len(full),
         "depth": max((depth_of(tree, c) for c in nodes[counts > 0].tolist()), default=0),
-        "halvings": int(arrays.c[nodes, C_DEPTH].max(initial=0)),
+        "halvings": int(arrays.c[nodes, CNODE.DEPTH].max(initial=0)),
         "filters_per_l_node": placed / max(1, len(full)),
         "largest_l_node": int(counts.max(initial=0)),
         "never_matching": filters - placed,
@@ -68,8 +63,8 @@ def plan_of(figures: dict[str, Any], filters: int, branches: Sequence[BranchFigu
 
 def depth_of(tree: BETree, c: int) -> int:
     """How many p-nodes are above a c-node."""
-    depth, p = 0, int(tree.arrays.c[c, C_PNODE])
+    depth, p = 0, int(tree.arrays.c[c, CNODE.PNODE])
     while p >= 0:
         depth += 1
-        p = int(tree.arrays.c[tree.arrays.p[p, P_PARENT], C_PNODE])
+        p = int(tree.arrays.c[tree.arrays.p[p, PNODE.PARENT], CNODE.PNODE])
     return depth

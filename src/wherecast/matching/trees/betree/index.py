@@ -23,14 +23,7 @@ from wherecast.matching.trees.betree.branch import Branch, BranchFigures, check_
 from wherecast.matching.trees.betree.drawing import shape_of
 from wherecast.matching.trees.betree.figures import depth_of, figures_of, plan_of
 from wherecast.matching.trees.betree.kernels import REST
-from wherecast.matching.trees.betree.layout import (
-    E_NODE,
-    P_CHECKED,
-    P_COUNT,
-    P_SLOT,
-    ROOT,
-    TreeState,
-)
+from wherecast.matching.trees.betree.layout import PLACE, PNODE, ROOT, TreeState
 from wherecast.matching.trees.betree.listing import (
     FIELDS,
     Listing,
@@ -92,8 +85,8 @@ class BETreeIndex(StoredIndex, Branching):
             tree = self._tree.arrays
             found = [
                 BranchFigures(
-                    *self._name(p), int(tree.p[p, P_COUNT]),
-                    int(tree.p[p, P_CHECKED]), float(kernels.score(tree, self._tree.limits, p)),
+                    *self._name(p), int(tree.p[p, PNODE.COUNT]),
+                    int(tree.p[p, PNODE.CHECKED]), float(kernels.score(tree, self._tree.limits, p)),
                 )
                 for p in self._tree.branches()
             ]  # fmt: skip
@@ -105,7 +98,7 @@ class BETreeIndex(StoredIndex, Branching):
             self._settle()
             p = self._branch(attribute, type)
             listing, places = list_nodes(self._tree.arrays, p)
-            nodes = self._tree.arrays.e[: self._store.count, E_NODE]
+            nodes = self._tree.arrays.e[: self._store.count, PLACE.NODE]
             entries = np.flatnonzero(np.isin(nodes, list(places))).tolist()
             branch = self._taken(listing, places, entries)
             stack = np.empty(2 * len(listing) + 2, np.int32)
@@ -130,7 +123,9 @@ class BETreeIndex(StoredIndex, Branching):
         names = [(a.name, a.type) for a in self._store.slots.attributes]
         numbered, attributes = named(listing, names)
         nodes = self._tree.arrays.e
-        places = np.array([rows.get(int(nodes[entry, E_NODE]), -1) for entry in entries], np.int32)
+        places = np.array(
+            [rows.get(int(nodes[entry, PLACE.NODE]), -1) for entry in entries], np.int32
+        )
         ids, texts = [self._ids[e] for e in entries], [self._texts[e] for e in entries]
         sampled = int(self._tree.arrays.state[TreeState.SAMPLED])
         return Branch(attributes, numbered, Ids.of(ids), texts, places, sampled)
@@ -150,7 +145,9 @@ class BETreeIndex(StoredIndex, Branching):
                 raise SnapshotError(f"a filter of the branch is none: {table.rejected[0][1]}")
             slots = self._slots(branch.attributes)
             listing, sampled = self._resampled(branch.listing, branch.sampled)
-            known = [p for p in self._tree.branches() if self._tree.arrays.p[p, P_SLOT] == slots[0]]
+            known = [
+                p for p in self._tree.branches() if self._tree.arrays.p[p, PNODE.SLOT] == slots[0]
+            ]
             if known:
                 self._take(ids, branch.texts, table)
                 add_counts(self._tree, known[0], listing)
@@ -207,7 +204,7 @@ class BETreeIndex(StoredIndex, Branching):
 
     def _name(self, p: int) -> tuple[str, str]:
         """The name and the type of a p-node's attribute."""
-        attribute = self._store.slots.attributes[self._tree.arrays.p[p, P_SLOT]]
+        attribute = self._store.slots.attributes[self._tree.arrays.p[p, PNODE.SLOT]]
         return attribute.name, attribute.type
 
     # --- files

@@ -8,8 +8,9 @@ halves, which are c-nodes too.
 
 *Items.* The filters of l-nodes, see `wherecast.matching.trees.items`.
 
-Unused c-nodes and p-nodes are lists too, linked by C_LEFT and P_NEXT. -1 ends every list. Few
-arrays with rows for records: numba compiles many arrays many times slower.
+Unused c-nodes and p-nodes are lists too, linked by `CNODE.LEFT` and `PNODE.NEXT`. -1 ends every
+list. There are few arrays, with rows for records: numba compiles many arrays many times slower. The
+words of a record are the fields of a named tuple of ints, which numba reads as constants.
 """
 
 from enum import IntEnum
@@ -23,22 +24,56 @@ Floats = npt.NDArray[np.float64]
 
 ROOT = 0
 
-# c-nodes: the p-node above, the bucket it is a half of, its halves, its first p-node
-C_PNODE, C_OVER, C_LEFT, C_RIGHT, C_FIRST = range(5)
-# how often the domain was halved for it, and its keys
-C_DEPTH, C_LOW, C_HIGH = range(5, 8)
-# its items, and its capacity
-C_START, C_COUNT, C_CLASS, C_ROOM = range(8, 12)
-# of its l-node: predicates subsumed and covered by the keys above, and candidates of the sample
-# that did not match
-C_EQUAL, C_INSIDE, C_FALSE = range(12, 15)
-C_WORDS = 15
-C_FROM, C_TO = range(2)  # the numbers that are halved
-# p-nodes: of P_COUNT on sums over the branch, and how many candidates there were
-P_SLOT, P_PARENT, P_ROOT, P_NEXT, P_COUNT, P_EQUAL, P_INSIDE, P_FALSE, P_CHECKED = range(9)
-P_WORDS = 9
-E_NODE, E_PLACE = range(2)  # where an entry is; -1 where it is in no l-node
-E_WORDS = 2
+
+class CNodeWords(NamedTuple):
+    """A c-node: its place in the tree, its keys, its items, and the counts of its l-node."""
+
+    PNODE: int = 0  # the p-node above
+    OVER: int = 1  # the bucket that this one is a half of
+    LEFT: int = 2
+    RIGHT: int = 3  # its halves
+    FIRST: int = 4  # its first p-node
+    DEPTH: int = 5  # how often the domain was halved
+    LOW: int = 6
+    HIGH: int = 7
+    START: int = 8  # of its items
+    COUNT: int = 9
+    CLASS: int = 10
+    ROOM: int = 11  # its capacity
+    EQUAL: int = 12  # predicates of its l-node that equal a key above
+    INSIDE: int = 13  # predicates of its l-node that are inside a key above
+    FALSE: int = 14  # candidates of the sample that did not match
+
+
+class SpanWords(NamedTuple):
+    """The numbers that a bucket spans, which are halved."""
+
+    FROM: int = 0
+    TO: int = 1
+
+
+class PNodeWords(NamedTuple):
+    """A p-node; from COUNT on sums over its branch."""
+
+    SLOT: int = 0
+    PARENT: int = 1
+    ROOT: int = 2
+    NEXT: int = 3
+    COUNT: int = 4
+    EQUAL: int = 5
+    INSIDE: int = 6
+    FALSE: int = 7
+    CHECKED: int = 8  # number of candidates
+
+
+class PlaceWords(NamedTuple):
+    """Where an entry is: its c-node, -1 where it is in no l-node, and its item."""
+
+    NODE: int = 0
+    PLACE: int = 1
+
+
+CNODE, SPAN, PNODE, PLACE = CNodeWords(), SpanWords(), PNodeWords(), PlaceWords()
 
 
 class TreeState(IntEnum):
@@ -58,10 +93,10 @@ class Tree(NamedTuple):
     """A BE-Tree as arrays.
 
     Attributes:
-        c: int64 [c-nodes, C_WORDS]; f: float64 [c-nodes, 2].
-        p: int64 [p-nodes, P_WORDS].
-        i: int64 [items, I_WORDS].
-        e: int64 [entries, E_WORDS].
+        c: int64 [c-nodes, words of CNODE]; f: float64 [c-nodes, words of SPAN].
+        p: int64 [p-nodes, words of PNODE].
+        i: int64 [items, words of ITEM].
+        e: int64 [entries, words of PLACE].
         free: int64 [classes], the free stretches.
         waiting: int64, c-nodes that may be over their capacity.
         state: int64, the words of `TreeState`.

@@ -13,30 +13,12 @@ import numpy.typing as npt
 
 from wherecast.matching.trees.betree import kernels
 from wherecast.matching.trees.betree.kernels.nodes import has_room
-from wherecast.matching.trees.betree.layout import (
-    C_FALSE,
-    C_FROM,
-    C_HIGH,
-    C_LEFT,
-    C_LOW,
-    C_PNODE,
-    C_RIGHT,
-    C_ROOM,
-    C_TO,
-    E_NODE,
-    P_CHECKED,
-    P_FALSE,
-    P_PARENT,
-    P_ROOT,
-    P_SLOT,
-    ROOT,
-    Tree,
-)
+from wherecast.matching.trees.betree.layout import CNODE, PLACE, PNODE, ROOT, SPAN, Tree
 from wherecast.matching.trees.betree.tree import BETree
 from wherecast.matching.trees.betree.tree_outline import parts_of
-from wherecast.matching.trees.exact_kernels import E_FLAGS, NEVER
 from wherecast.matching.trees.filter_store import FilterStore
 from wherecast.matching.trees.key_slots import Domains
+from wherecast.matching.trees.row_layout import ENTRY, FLAG
 from wherecast.model import SnapshotError
 
 CLUSTER, PARTITION = 0, 1
@@ -108,20 +90,21 @@ def list_nodes(tree: Tree, p: int | None = None) -> tuple[Listing, dict[int, int
         kind, node, parent, half = waiting.pop()
         here = len(rows)
         if kind == PARTITION:
-            slot, checked = int(tree.p[node, P_SLOT]), int(tree.p[node, P_CHECKED])
+            slot, checked = int(tree.p[node, PNODE.SLOT]), int(tree.p[node, PNODE.CHECKED])
             rows.append((kind, parent, half, slot, 0, 0, 0.0, 0.0, 0, checked))
-            waiting.append((CLUSTER, int(tree.p[node, P_ROOT]), here, 2))
+            waiting.append((CLUSTER, int(tree.p[node, PNODE.ROOT]), here, 2))
             continue
         places[node] = here
-        left = int(tree.c[node, C_LEFT])
-        split = int(tree.c[left, C_HIGH]) if left >= 0 else 0
+        left = int(tree.c[node, CNODE.LEFT])
+        split = int(tree.c[left, CNODE.HIGH]) if left >= 0 else 0
         rows.append((
-            kind, parent, half, 0, int(tree.c[node, C_ROOM]), split, float(tree.f[node, C_FROM]),
-            float(tree.f[node, C_TO]), int(tree.c[node, C_FALSE]), 0,
+            kind, parent, half, 0, int(tree.c[node, CNODE.ROOM]), split,
+            float(tree.f[node, SPAN.FROM]), float(tree.f[node, SPAN.TO]),
+            int(tree.c[node, CNODE.FALSE]), 0,
         ))  # fmt: skip
         waiting += [(PARTITION, below, here, 2) for below in parts_of(tree, node)]
         if left >= 0:
-            halves = (left, int(tree.c[node, C_RIGHT]))
+            halves = (left, int(tree.c[node, CNODE.RIGHT]))
             waiting += [(CLUSTER, each, here, side) for side, each in enumerate(halves)]
     columns = list(zip(*rows, strict=True))
     return Listing.of(dict(zip(FIELDS, columns, strict=True))), places
@@ -156,7 +139,7 @@ def make_nodes(
         elif parent < 0:
             made[row] = ROOT
         elif parent in p_nodes:
-            made[row] = tree.arrays.p[p_nodes[parent], P_ROOT]
+            made[row] = tree.arrays.p[p_nodes[parent], PNODE.ROOT]
         else:
             made[row] = _half(tree, listing, row, int(made[parent]))
         if made[row] >= 0:
@@ -172,45 +155,45 @@ def _partition(
     if above < 0 or not 0 <= number < len(slots):
         raise SnapshotError("a listing of nodes has a p-node in no c-node")
     slot = slots[number]
-    if any(tree.arrays.p[p, P_SLOT] == slot for p in parts_of(tree.arrays, above)):
+    if any(tree.arrays.p[p, PNODE.SLOT] == slot for p in parts_of(tree.arrays, above)):
         raise SnapshotError("a listing of nodes has two p-nodes of one attribute")
     p: int = kernels.add_p(tree.arrays, domains, tree.limits, above, slot)
-    tree.arrays.p[p, P_CHECKED] = listing.checked[row]
+    tree.arrays.p[p, PNODE.CHECKED] = listing.checked[row]
     return p
 
 
 def _half(tree: BETree, listing: Listing, row: int, over: int) -> int:
     """A half of a bucket that is there already; the first of the two makes both."""
     arrays, side, parent = tree.arrays, int(listing.half[row]), int(listing.parent[row])
-    if over < 0 or side not in (0, 1) or arrays.c[over, C_PNODE] < 0:
+    if over < 0 or side not in (0, 1) or arrays.c[over, CNODE.PNODE] < 0:
         raise SnapshotError("a listing of nodes has a half of no bucket")
-    if arrays.c[over, C_LEFT] < 0:
+    if arrays.c[over, CNODE.LEFT] < 0:
         split = int(listing.split[parent])
-        if not arrays.c[over, C_LOW] <= split < arrays.c[over, C_HIGH]:
+        if not arrays.c[over, CNODE.LOW] <= split < arrays.c[over, CNODE.HIGH]:
             raise SnapshotError("a listing of nodes halves a bucket outside of it")
         kernels.halve_at(arrays, tree.limits, over, split, (0.0, 0.0, 0.0, 0.0))
-    return int(arrays.c[over, C_LEFT] if side == 0 else arrays.c[over, C_RIGHT])
+    return int(arrays.c[over, CNODE.LEFT] if side == 0 else arrays.c[over, CNODE.RIGHT])
 
 
 def _note(tree: BETree, listing: Listing, row: int, c: int) -> None:
     """Gives a c-node what the listing says of it."""
     arrays, most = tree.arrays, tree.limits.leaf_max
-    arrays.c[c, C_ROOM] = max(most, -(-int(listing.room[row]) // most) * most)
-    arrays.f[c, C_FROM], arrays.f[c, C_TO] = listing.first[row], listing.last[row]
+    arrays.c[c, CNODE.ROOM] = max(most, -(-int(listing.room[row]) // most) * most)
+    arrays.f[c, SPAN.FROM], arrays.f[c, SPAN.TO] = listing.first[row], listing.last[row]
     lost = max(0, int(listing.false[row]))
-    arrays.c[c, C_FALSE] += lost
-    p = int(arrays.c[c, C_PNODE])
+    arrays.c[c, CNODE.FALSE] += lost
+    p = int(arrays.c[c, CNODE.PNODE])
     while p >= 0:
-        arrays.p[p, P_FALSE] += lost
-        p = int(arrays.c[arrays.p[p, P_PARENT], C_PNODE])
+        arrays.p[p, PNODE.FALSE] += lost
+        p = int(arrays.c[arrays.p[p, PNODE.PARENT], CNODE.PNODE])
 
 
 def add_counts(tree: BETree, p: int, listing: Listing) -> None:
     """Adds to a p-node what was counted of another, whose listing this is."""
     arrays, lost = tree.arrays, int(listing.false.sum())
-    arrays.c[arrays.p[p, P_ROOT], C_FALSE] += lost
-    arrays.p[p, P_FALSE] += lost
-    arrays.p[p, P_CHECKED] += listing.checked[0]
+    arrays.c[arrays.p[p, PNODE.ROOT], CNODE.FALSE] += lost
+    arrays.p[p, PNODE.FALSE] += lost
+    arrays.p[p, PNODE.CHECKED] += listing.checked[0]
 
 
 def place_entries(
@@ -228,5 +211,8 @@ def place_entries(
         if at < entries.stop:
             tree.grow()
     for entry in entries:
-        if tree.arrays.e[entry, E_NODE] < 0 and not store.rows.e[entry, E_FLAGS] & NEVER:
+        if (
+            tree.arrays.e[entry, PLACE.NODE] < 0
+            and not store.rows.e[entry, ENTRY.FLAGS] & FLAG.NEVER
+        ):
             tree.insert(range(entry, entry + 1))

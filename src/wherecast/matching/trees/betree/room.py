@@ -3,25 +3,19 @@
 import numpy as np
 
 from wherecast.arrays.growth import grown
-from wherecast.matching.trees.betree.layout import (
-    C_WORDS,
-    E_WORDS,
-    P_WORDS,
-    Tree,
-    TreeState,
-)
-from wherecast.matching.trees.items import CLASSES, I_WORDS
+from wherecast.matching.trees.betree.layout import CNODE, PLACE, PNODE, Tree, TreeState
+from wherecast.matching.trees.items import CLASSES, ITEM
 
 
 def empty_tree() -> Tree:
     """A tree without a root, with room for one."""
     bits = np.zeros(1, np.int64)
     return Tree(
-        c=np.zeros((16, C_WORDS), np.int64),
+        c=np.zeros((16, len(CNODE)), np.int64),
         f=np.zeros((16, 2)),
-        p=np.zeros((16, P_WORDS), np.int64),
-        i=np.zeros((64, I_WORDS), np.int64),
-        e=np.zeros((0, E_WORDS), np.int64),
+        p=np.zeros((16, len(PNODE)), np.int64),
+        i=np.zeros((64, len(ITEM)), np.int64),
+        e=np.zeros((0, len(PLACE)), np.int64),
         free=np.zeros(CLASSES, np.int64),
         waiting=np.zeros(16, np.int64),
         state=np.zeros(len(TreeState), np.int64),

@@ -9,24 +9,14 @@ import numpy.typing as npt
 from wherecast.arrays.ranges import spans
 from wherecast.matching.trees.betree import kernels
 from wherecast.matching.trees.betree.kernels import ALL
-from wherecast.matching.trees.betree.layout import (
-    C_COUNT,
-    C_PNODE,
-    C_START,
-    C_WORDS,
-    P_WORDS,
-    ROOT,
-    Tree,
-    TreeLimits,
-    TreeState,
-)
+from wherecast.matching.trees.betree.layout import CNODE, PNODE, ROOT, Tree, TreeLimits, TreeState
 from wherecast.matching.trees.betree.parameters import TreeParameters
 from wherecast.matching.trees.betree.room import empty_tree, with_entries, with_room
 from wherecast.matching.trees.betree.tree_outline import parts_of
-from wherecast.matching.trees.exact_kernels import B_SLOT, E_BOX, E_SIDES
 from wherecast.matching.trees.filter_store import FilterStore
-from wherecast.matching.trees.items import I_NUMBER, I_WORDS
+from wherecast.matching.trees.items import ITEM
 from wherecast.matching.trees.key_batch import BatchKeys, KeyBatch
+from wherecast.matching.trees.row_layout import ENTRY, SIDE
 from wherecast.matching.trees.search import Candidates, EntryMatches, Search
 
 Ints = npt.NDArray[np.int64]
@@ -68,7 +58,7 @@ class BETree:
     def grow(self) -> None:
         """Makes room for more nodes and items."""
         state = self.arrays.state
-        fullest = int(self.arrays.c[: state[TreeState.C_USED], C_COUNT].max(initial=0))
+        fullest = int(self.arrays.c[: state[TreeState.C_USED], CNODE.COUNT].max(initial=0))
         self.arrays = with_room(self.arrays, _MORE, 16 * (fullest + _MORE))
 
     def remove(self, entry: int) -> None:
@@ -81,12 +71,12 @@ class BETree:
 
         A p-node that came with a branch takes them, as one that was made here does.
         """
-        start = int(self.arrays.c[ROOT, C_START])
-        end = start + int(self.arrays.c[ROOT, C_COUNT])
+        start = int(self.arrays.c[ROOT, CNODE.START])
+        end = start + int(self.arrays.c[ROOT, CNODE.COUNT])
         rows = self._store.rows
-        for entry in self.arrays.i[start:end, I_NUMBER].tolist():
-            box = int(rows.e[entry, E_BOX])
-            if slot in rows.b[box : box + int(rows.e[entry, E_SIDES]), B_SLOT]:
+        for entry in self.arrays.i[start:end, ITEM.NUMBER].tolist():
+            box = int(rows.e[entry, ENTRY.BOX])
+            if slot in rows.b[box : box + int(rows.e[entry, ENTRY.SIDES]), SIDE.SLOT]:
                 self.remove(entry)
                 self.insert(range(entry, entry + 1))
 
@@ -137,19 +127,21 @@ class BETree:
         numbers = np.full(len(self.arrays.e) + 1, -1, np.int64)
         numbers[kept] = np.arange(len(kept))
         tree, nodes = self.arrays, self.nodes()
-        places = spans(tree.c[nodes, C_START], tree.c[nodes, C_COUNT])
-        tree.i[places, I_NUMBER] = numbers[tree.i[places, I_NUMBER]]
+        places = spans(tree.c[nodes, CNODE.START], tree.c[nodes, CNODE.COUNT])
+        tree.i[places, ITEM.NUMBER] = numbers[tree.i[places, ITEM.NUMBER]]
         self.arrays = tree._replace(e=tree.e[kept])
 
     def nodes(self) -> Ints:
         """The c-nodes that are used."""
-        pnodes = self.arrays.c[: int(self.arrays.state[TreeState.C_USED]), C_PNODE]
+        pnodes = self.arrays.c[: int(self.arrays.state[TreeState.C_USED]), CNODE.PNODE]
         return np.flatnonzero(pnodes >= -1)
 
     @property
     def nbytes(self) -> int:
         """The bytes of the arrays, as far as they are used."""
         tree, state = self.arrays, self.arrays.state
-        nodes = int(state[TreeState.C_USED]) * (tree.c.itemsize * C_WORDS + 2 * tree.f.itemsize)
-        nodes += int(state[TreeState.P_USED]) * tree.p.itemsize * P_WORDS
-        return nodes + int(state[TreeState.ITEMS_USED]) * tree.i.itemsize * I_WORDS + tree.e.nbytes
+        nodes = int(state[TreeState.C_USED]) * (tree.c.itemsize * len(CNODE) + 2 * tree.f.itemsize)
+        nodes += int(state[TreeState.P_USED]) * tree.p.itemsize * len(PNODE)
+        return (
+            nodes + int(state[TreeState.ITEMS_USED]) * tree.i.itemsize * len(ITEM) + tree.e.nbytes
+        )

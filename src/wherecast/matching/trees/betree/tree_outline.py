@@ -3,27 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from wherecast.matching.trees.betree.layout import (
-    C_COUNT,
-    C_EQUAL,
-    C_FIRST,
-    C_HIGH,
-    C_INSIDE,
-    C_LEFT,
-    C_LOW,
-    C_RIGHT,
-    C_ROOM,
-    C_START,
-    P_COUNT,
-    P_EQUAL,
-    P_INSIDE,
-    P_NEXT,
-    P_ROOT,
-    P_SLOT,
-    ROOT,
-    Tree,
-)
-from wherecast.matching.trees.items import I_NUMBER
+from wherecast.matching.trees.betree.layout import CNODE, PNODE, ROOT, Tree
+from wherecast.matching.trees.items import ITEM
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,17 +53,21 @@ class PartView:
 
 def outline(tree: Tree, c: int = ROOT) -> BucketView:
     """A c-node and all below it."""
-    start, count = int(tree.c[c, C_START]), int(tree.c[c, C_COUNT])
-    halves = (int(tree.c[c, C_LEFT]), int(tree.c[c, C_RIGHT])) if tree.c[c, C_LEFT] >= 0 else ()
-    parts = sorted(parts_of(tree, c), key=lambda p: int(tree.p[p, P_SLOT]))
+    start, count = int(tree.c[c, CNODE.START]), int(tree.c[c, CNODE.COUNT])
+    halves = (
+        (int(tree.c[c, CNODE.LEFT]), int(tree.c[c, CNODE.RIGHT]))
+        if tree.c[c, CNODE.LEFT] >= 0
+        else ()
+    )
+    parts = sorted(parts_of(tree, c), key=lambda p: int(tree.p[p, PNODE.SLOT]))
     return BucketView(
         number=c,
-        low=int(tree.c[c, C_LOW]),
-        high=int(tree.c[c, C_HIGH]),
-        entries=tuple(sorted(tree.i[start : start + count, I_NUMBER].tolist())),
-        room=int(tree.c[c, C_ROOM]),
-        equal=int(tree.c[c, C_EQUAL]),
-        inside=int(tree.c[c, C_INSIDE]),
+        low=int(tree.c[c, CNODE.LOW]),
+        high=int(tree.c[c, CNODE.HIGH]),
+        entries=tuple(sorted(tree.i[start : start + count, ITEM.NUMBER].tolist())),
+        room=int(tree.c[c, CNODE.ROOM]),
+        equal=int(tree.c[c, CNODE.EQUAL]),
+        inside=int(tree.c[c, CNODE.INSIDE]),
         halves=tuple(outline(tree, half) for half in halves),
         parts=tuple(outline_part(tree, p) for p in parts),
     )
@@ -92,20 +77,20 @@ def outline_part(tree: Tree, p: int) -> PartView:
     """A p-node and all below it."""
     return PartView(
         number=p,
-        slot=int(tree.p[p, P_SLOT]),
-        count=int(tree.p[p, P_COUNT]),
-        equal=int(tree.p[p, P_EQUAL]),
-        inside=int(tree.p[p, P_INSIDE]),
-        root=outline(tree, int(tree.p[p, P_ROOT])),
+        slot=int(tree.p[p, PNODE.SLOT]),
+        count=int(tree.p[p, PNODE.COUNT]),
+        equal=int(tree.p[p, PNODE.EQUAL]),
+        inside=int(tree.p[p, PNODE.INSIDE]),
+        root=outline(tree, int(tree.p[p, PNODE.ROOT])),
     )
 
 
 def parts_of(tree: Tree, c: int) -> Iterator[int]:
     """The p-nodes of a c-node."""
-    p = int(tree.c[c, C_FIRST])
+    p = int(tree.c[c, CNODE.FIRST])
     while p >= 0:
         yield p
-        p = int(tree.p[p, P_NEXT])
+        p = int(tree.p[p, PNODE.NEXT])
 
 
 def buckets_of(view: BucketView) -> Iterator[BucketView]:

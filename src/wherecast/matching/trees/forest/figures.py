@@ -3,7 +3,7 @@
 from typing import Any
 
 from wherecast.matching.trees.filter_store import FilterStore
-from wherecast.matching.trees.forest.layout import N_SIZE, TOP
+from wherecast.matching.trees.forest.layout import NODE, TOP
 from wherecast.matching.trees.forest.tree import CoveringForest
 
 
@@ -17,8 +17,8 @@ def figures_of(forest: CoveringForest, store: FilterStore, filters: int) -> dict
     """
     arrays, nodes = forest.arrays, forest.nodes()
     roots = forest.children(TOP)
-    placed = int(arrays.n[nodes, N_SIZE].sum())
-    at_top = sum(int(arrays.n[root, N_SIZE]) for root in roots)
+    placed = int(arrays.n[nodes, NODE.SIZE].sum())
+    at_top = sum(int(arrays.n[root, NODE.SIZE]) for root in roots)
     return {
         "nodes": len(nodes),
         "roots": len(roots),

@@ -20,7 +20,7 @@ from wherecast.matching.matches import Id
 from wherecast.matching.trees.filter_store import FilterStore
 from wherecast.matching.trees.forest.drawing import shape_of
 from wherecast.matching.trees.forest.figures import figures_of
-from wherecast.matching.trees.forest.layout import E_NODE, TOP
+from wherecast.matching.trees.forest.layout import MEMBER, TOP
 from wherecast.matching.trees.forest.tree import CoveringForest
 from wherecast.matching.trees.key_batch import BatchKeys
 from wherecast.matching.trees.search import EntryMatches
@@ -64,7 +64,7 @@ class ForestIndex(StoredIndex, Covering):
         """
         with self._lock:
             self._settle()
-            node = int(self._forest.arrays.e[self._numbers[id], E_NODE])
+            node = int(self._forest.arrays.e[self._numbers[id], MEMBER.NODE])
             if node < 0:
                 raise KeyError(id)
             above = self._forest.parent(node)

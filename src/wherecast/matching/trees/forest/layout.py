@@ -1,11 +1,11 @@
 """What the arrays of a covering forest mean.
 
-*Nodes.* Filters that are equal in form share one; they are a list, linked by E_NEXT. Node 0 is
+*Nodes.* Filters that are equal in form share a node, as a list linked by `MEMBER.NEXT`. Node 0 is
 above all roots and has no filter. The children of a node are a stretch of items.
 
 *Items.* The children of nodes, see `wherecast.matching.trees.items`.
 
-Unused nodes are a list, linked by N_PARENT. -1 ends every list.
+Unused nodes are a list, linked by `NODE.PARENT`. -1 ends every list.
 """
 
 from enum import IntEnum
@@ -18,11 +18,27 @@ Ints = npt.NDArray[np.int64]
 
 TOP = 0
 
-# nodes: the node above and the item there, the first filter and how many, the items of children
-N_PARENT, N_PLACE, N_HEAD, N_SIZE, N_START, N_COUNT, N_CLASS = range(7)
-N_WORDS = 7
-E_NODE, E_NEXT = range(2)  # -1 where a filter is in no node
-E_WORDS = 2
+
+class NodeWords(NamedTuple):
+    """A node: the node above and the item there, its filters, and the items of its children."""
+
+    PARENT: int = 0
+    PLACE: int = 1
+    HEAD: int = 2  # its first filter
+    SIZE: int = 3  # the number of its filters
+    START: int = 4
+    COUNT: int = 5
+    CLASS: int = 6
+
+
+class MemberWords(NamedTuple):
+    """Where a filter is: its node, -1 where it is in none, and the next filter of the node."""
+
+    NODE: int = 0
+    NEXT: int = 1
+
+
+NODE, MEMBER = NodeWords(), MemberWords()
 
 
 class ForestState(IntEnum):
@@ -37,9 +53,9 @@ class ForestArrays(NamedTuple):
     """A covering forest as arrays.
 
     Attributes:
-        n: int64 [nodes, N_WORDS].
-        i: int64 [items, I_WORDS].
-        e: int64 [entries, E_WORDS].
+        n: int64 [nodes, words of NODE].
+        i: int64 [items, words of ITEM].
+        e: int64 [entries, words of MEMBER].
         free: int64 [classes], the free stretches.
         state: int64, the words of `ForestState`.
     """

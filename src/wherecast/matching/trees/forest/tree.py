@@ -17,35 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from wherecast.arrays.growth import grown
-from wherecast.matching.trees.exact_kernels import (
-    B_HIGH,
-    B_LOW,
-    B_SLOT,
-    BOX,
-    E_BOX,
-    E_FLAGS,
-    E_SIDES,
-    E_SIZE,
-    E_START,
-    NEVER,
-)
 from wherecast.matching.trees.filter_store import FilterStore
 from wherecast.matching.trees.forest import kernels
-from wherecast.matching.trees.forest.layout import (
-    E_NEXT,
-    E_NODE,
-    E_WORDS,
-    N_COUNT,
-    N_HEAD,
-    N_PARENT,
-    N_START,
-    N_WORDS,
-    TOP,
-    ForestArrays,
-    ForestState,
-)
-from wherecast.matching.trees.items import CLASSES, I_NUMBER, I_WORDS
+from wherecast.matching.trees.forest.layout import MEMBER, NODE, TOP, ForestArrays, ForestState
+from wherecast.matching.trees.items import CLASSES, ITEM
 from wherecast.matching.trees.key_batch import BatchKeys, KeyBatch
+from wherecast.matching.trees.row_layout import ENTRY, FLAG, SIDE
 from wherecast.matching.trees.search import Candidates, EntryMatches, Search
 
 Ints = npt.NDArray[np.int64]
@@ -73,8 +50,8 @@ class CoveringForest:
     def insert(self, entry: int) -> None:
         """Puts a new entry to the node of its equals, or to a new one below what covers it."""
         self._cover(self._store.count)
-        if self._store.rows.e[entry, E_FLAGS] & NEVER:
-            self.arrays.e[entry, E_NODE] = -1
+        if self._store.rows.e[entry, ENTRY.FLAGS] & FLAG.NEVER:
+            self.arrays.e[entry, MEMBER.NODE] = -1
             return
         said = self._said(entry)
         node = self._nodes.get(said)
@@ -89,13 +66,13 @@ class CoveringForest:
 
     def remove(self, entry: int) -> list[int]:
         """Removes an entry; returns the nodes that no root covers any more: new roots."""
-        node = int(self.arrays.e[entry, E_NODE])
+        node = int(self.arrays.e[entry, MEMBER.NODE])
         if node < 0:
             return []
         if kernels.leave(self.arrays, entry):
             return []
         del self._nodes[self._said_by.pop(node)]
-        parent = int(self.arrays.n[node, N_PARENT])
+        parent = int(self.arrays.n[node, NODE.PARENT])
         children = self.children(node)
         for child in children:
             kernels.detach(self.arrays, child)
@@ -107,50 +84,50 @@ class CoveringForest:
 
     def parent(self, node: int) -> int:
         """The node above one."""
-        return int(self.arrays.n[node, N_PARENT])
+        return int(self.arrays.n[node, NODE.PARENT])
 
     def children(self, node: int) -> list[int]:
         """The nodes right below one."""
-        start, count = int(self.arrays.n[node, N_START]), int(self.arrays.n[node, N_COUNT])
-        found: list[int] = self.arrays.i[start : start + count, I_NUMBER].tolist()
+        start, count = int(self.arrays.n[node, NODE.START]), int(self.arrays.n[node, NODE.COUNT])
+        found: list[int] = self.arrays.i[start : start + count, ITEM.NUMBER].tolist()
         return found
 
     def entries(self, node: int) -> Iterator[int]:
         """The filters of a node."""
-        entry = int(self.arrays.n[node, N_HEAD])
+        entry = int(self.arrays.n[node, NODE.HEAD])
         while entry >= 0:
             yield entry
-            entry = int(self.arrays.e[entry, E_NEXT])
+            entry = int(self.arrays.e[entry, MEMBER.NEXT])
 
     def nodes(self) -> Ints:
         """The nodes that are used, but for the one above all roots."""
-        heads = self.arrays.n[: int(self.arrays.state[ForestState.NODES_USED]), N_HEAD]
+        heads = self.arrays.n[: int(self.arrays.state[ForestState.NODES_USED]), NODE.HEAD]
         return np.flatnonzero(heads >= 0)
 
     def _said(self, entry: int) -> Hashable:
         """What a filter says, the same for equal ones: its box where that is all, or its rows."""
         rows = self._store.rows
-        if not rows.e[entry, E_FLAGS] & BOX:
+        if not rows.e[entry, ENTRY.FLAGS] & FLAG.BOX:
             if not kernels.is_conjunction(rows, entry):
                 return self._identity(entry)
-            start = int(rows.e[entry, E_START])
-            return rows.r[start : start + int(rows.e[entry, E_SIZE])].tobytes()
-        start = int(rows.e[entry, E_BOX])
-        end = start + int(rows.e[entry, E_SIDES])
+            start = int(rows.e[entry, ENTRY.START])
+            return rows.r[start : start + int(rows.e[entry, ENTRY.SIZE])].tobytes()
+        start = int(rows.e[entry, ENTRY.BOX])
+        end = start + int(rows.e[entry, ENTRY.SIDES])
         return (
-            rows.b[start:end, B_SLOT].tobytes(), rows.b[start:end, B_LOW].tobytes(),
-            rows.b[start:end, B_HIGH].tobytes(),
+            rows.b[start:end, SIDE.SLOT].tobytes(), rows.b[start:end, SIDE.LOW].tobytes(),
+            rows.b[start:end, SIDE.HIGH].tobytes(),
         )  # fmt: skip
 
     def _hang(self, node: int, below: int) -> None:
         """Puts a node, with all below it, to its place below another."""
-        entry = int(self.arrays.n[node, N_HEAD])
+        entry = int(self.arrays.n[node, NODE.HEAD])
         box = self._box(entry)
         parent = self._parent_for(entry, below, box)
         self._grow(parent)
         lower = self._lower(entry, parent, box)
         kernels.attach(self.arrays, self._store.rows, node, parent)
-        own = int(self.arrays.n[node, N_COUNT]) > 0  # children that these were not compared with
+        own = int(self.arrays.n[node, NODE.COUNT]) > 0  # children that these were not compared with
         for child in lower:
             kernels.detach(self.arrays, child)
             if own:
@@ -164,30 +141,30 @@ class CoveringForest:
         rows = self._store.rows
         width = len(self._store.slots) + 1
         box = np.zeros(width, np.int64), np.zeros(width, np.int64), np.zeros(width, np.uint8)
-        start = int(rows.e[entry, E_BOX])
-        sides = rows.b[start : start + int(rows.e[entry, E_SIDES])]
-        slots = sides[:, B_SLOT]
-        box[0][slots], box[1][slots], box[2][slots] = sides[:, B_LOW], sides[:, B_HIGH], 1
+        start = int(rows.e[entry, ENTRY.BOX])
+        sides = rows.b[start : start + int(rows.e[entry, ENTRY.SIDES])]
+        slots = sides[:, SIDE.SLOT]
+        box[0][slots], box[1][slots], box[2][slots] = sides[:, SIDE.LOW], sides[:, SIDE.HIGH], 1
         return box
 
     def _parent_for(self, entry: int, below: int, box: Box) -> int:
         """The lowest node that covers an entry, found going down from one."""
-        rows, at = self._store.rows, int(self.arrays.n[below, N_START])
+        rows, at = self._store.rows, int(self.arrays.n[below, NODE.START])
         while True:
             status, below, at = kernels.descend(self.arrays, rows, entry, below, at, *box)
             if status == kernels.NONE:
                 return int(below)
-            child = int(self.arrays.i[at, I_NUMBER])
-            if self._covers(int(self.arrays.n[child, N_HEAD]), entry):
-                below, at = child, int(self.arrays.n[child, N_START])
+            child = int(self.arrays.i[at, ITEM.NUMBER])
+            if self._covers(int(self.arrays.n[child, NODE.HEAD]), entry):
+                below, at = child, int(self.arrays.n[child, NODE.START])
             else:
                 at += 1
 
     def _lower(self, entry: int, parent: int, box: Box) -> list[int]:
         """The children of a node that an entry covers."""
-        out = np.empty((int(self.arrays.n[parent, N_COUNT]), 2), np.int64)
+        out = np.empty((int(self.arrays.n[parent, NODE.COUNT]), 2), np.int64)
         count = kernels.covered(self.arrays, self._store.rows, entry, parent, *box, out)
-        heads = self.arrays.n[:, N_HEAD]
+        heads = self.arrays.n[:, NODE.HEAD]
         return [
             child
             for child, state in out[:count].tolist()
@@ -199,7 +176,7 @@ class CoveringForest:
 
     def _grow(self, node: int) -> None:
         """Makes room for a node, and for one more child of a node."""
-        needed = 4 * (int(self.arrays.n[node, N_COUNT]) + _MORE)
+        needed = 4 * (int(self.arrays.n[node, NODE.COUNT]) + _MORE)
         if kernels.has_items(self.arrays, needed):
             return
         state = self.arrays.state
@@ -227,28 +204,28 @@ class CoveringForest:
         numbers = np.full(len(self.arrays.e) + 1, -1, np.int64)  # the last for -1
         numbers[kept] = np.arange(len(kept))
         arrays, nodes = self.arrays, self.nodes()
-        arrays.n[nodes, N_HEAD] = numbers[arrays.n[nodes, N_HEAD]]
+        arrays.n[nodes, NODE.HEAD] = numbers[arrays.n[nodes, NODE.HEAD]]
         entries = arrays.e[kept]
-        entries[:, E_NEXT] = numbers[entries[:, E_NEXT]]
+        entries[:, MEMBER.NEXT] = numbers[entries[:, MEMBER.NEXT]]
         self.arrays = arrays._replace(e=entries)
 
     @property
     def nbytes(self) -> int:
         """The bytes of the arrays, as far as they are used."""
         arrays, state = self.arrays, self.arrays.state
-        nodes = int(state[ForestState.NODES_USED]) * arrays.n.itemsize * N_WORDS
+        nodes = int(state[ForestState.NODES_USED]) * arrays.n.itemsize * len(NODE)
         return (
             nodes
-            + int(state[ForestState.ITEMS_USED]) * arrays.i.itemsize * I_WORDS
+            + int(state[ForestState.ITEMS_USED]) * arrays.i.itemsize * len(ITEM)
             + arrays.e.nbytes
         )
 
 
 def _empty() -> ForestArrays:
     return ForestArrays(
-        n=np.zeros((16, N_WORDS), np.int64),
-        i=np.zeros((64, I_WORDS), np.int64),
-        e=np.zeros((0, E_WORDS), np.int64),
+        n=np.zeros((16, len(NODE)), np.int64),
+        i=np.zeros((64, len(ITEM)), np.int64),
+        e=np.zeros((0, len(MEMBER)), np.int64),
         free=np.zeros(CLASSES, np.int64),
         state=np.zeros(len(ForestState), np.int64),
     )

@@ -9,20 +9,12 @@ import pyarrow as pa
 from wherecast.matching.matches import Id
 from wherecast.matching.trees.betree import kernels
 from wherecast.matching.trees.betree.index import BETreeIndex
-from wherecast.matching.trees.betree.layout import C_FALSE, E_NODE, E_PLACE, P_FALSE, TreeState
+from wherecast.matching.trees.betree.layout import CNODE, PLACE, PNODE, TreeState
 from wherecast.matching.trees.betree.tree_outline import BucketView, PartView, buckets_of, outline
-from wherecast.matching.trees.exact_kernels import (
-    B_HIGH,
-    B_LOW,
-    B_SLOT,
-    E_BOX,
-    E_FLAGS,
-    E_SIDES,
-    NEVER,
-)
 from wherecast.matching.trees.filter_store import FilterStore
-from wherecast.matching.trees.items import I_NUMBER
+from wherecast.matching.trees.items import ITEM
 from wherecast.matching.trees.key_batch import BatchKeys
+from wherecast.matching.trees.row_layout import ENTRY, FLAG, SIDE
 
 Box = dict[int, tuple[int, int]]
 Key = dict[int, tuple[int, int]]
@@ -30,10 +22,10 @@ Key = dict[int, tuple[int, int]]
 
 def box_of(store: FilterStore, entry: int) -> Box:
     rows = store.rows
-    start = int(rows.e[entry, E_BOX])
-    places = range(start, start + int(rows.e[entry, E_SIDES]))
+    start = int(rows.e[entry, ENTRY.BOX])
+    places = range(start, start + int(rows.e[entry, ENTRY.SIDES]))
     return {
-        int(rows.b[place, B_SLOT]): (int(rows.b[place, B_LOW]), int(rows.b[place, B_HIGH]))
+        int(rows.b[place, SIDE.SLOT]): (int(rows.b[place, SIDE.LOW]), int(rows.b[place, SIDE.HIGH]))
         for place in places
     }
 
@@ -59,19 +51,19 @@ def check_structure(index: BETreeIndex) -> None:
     tree, store, limits = index._tree.arrays, index._store, index._tree.limits
     root = outline(tree)
     live = set(index._numbers.values())
-    never = {entry for entry in live if store.rows.e[entry, E_FLAGS] & NEVER}
+    never = {entry for entry in live if store.rows.e[entry, ENTRY.FLAGS] & FLAG.NEVER}
     held = [entry for view in buckets_of(root) for entry in view.entries]
     assert len(held) == len(set(held)), "a filter in two l-nodes"
     assert set(held) == live - never, "each filter that can match is in one l-node"
-    assert all(tree.e[entry, E_NODE] == -1 for entry in never)
+    assert all(tree.e[entry, PLACE.NODE] == -1 for entry in never)
     assert len(list(buckets_of(root))) == len(index._tree.nodes())
     for view, key in each(root, {}):
         check_node(view, key, store)
         assert len(view.entries) <= view.room
         assert view.room % limits.leaf_max == 0
         for entry in view.entries:
-            assert tree.e[entry, E_NODE] == view.number
-            assert tree.i[tree.e[entry, E_PLACE], I_NUMBER] == entry
+            assert tree.e[entry, PLACE.NODE] == view.number
+            assert tree.i[tree.e[entry, PLACE.PLACE], ITEM.NUMBER] == entry
         for part in view.parts:
             assert part.slot not in key, "an attribute twice on one path"
             check_part(part)
@@ -109,8 +101,8 @@ def check_part(part: PartView) -> None:
 def check_score(index: BETreeIndex, part: PartView) -> None:
     """The score of a p-node, from what its c-nodes and the sample say."""
     tree, limits = index._tree.arrays, index._tree.limits
-    lost = sum(int(tree.c[view.number, C_FALSE]) for view in buckets_of(part.root))
-    assert tree.p[part.number, P_FALSE] == lost >= 0, "candidates in vain from scratch"
+    lost = sum(int(tree.c[view.number, CNODE.FALSE]) for view in buckets_of(part.root))
+    assert tree.p[part.number, PNODE.FALSE] == lost >= 0, "candidates in vain from scratch"
     gain = (1 - limits.beta) * part.equal + limits.beta * part.inside
     loss = lost / max(1, int(tree.state[TreeState.SAMPLED]))
     wanted = (1 - limits.alpha) * gain - limits.alpha * loss

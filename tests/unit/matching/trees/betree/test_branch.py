@@ -15,7 +15,7 @@ from wherecast.columns import arrow_schema
 from wherecast.matching.ids import Ids
 from wherecast.matching.trees.betree.branch import Branch
 from wherecast.matching.trees.betree.index import BETreeIndex
-from wherecast.matching.trees.betree.layout import P_FALSE
+from wherecast.matching.trees.betree.layout import PNODE
 from wherecast.matching.trees.betree.parameters import TreeParameters
 from wherecast.matching.trees.betree.tree_outline import outline
 from wherecast.model import ConfigError, SnapshotError
@@ -158,7 +158,7 @@ def test_counts_are_added_where_a_branch_is_merged() -> None:
     [after] = [b for b in index.branches() if b.attribute == "x"]
     assert after.checked == before.checked + between.checked
     [p] = [p for p in index._tree.branches() if index._name(p)[0] == "x"]
-    assert index._tree.arrays.p[p, P_FALSE] == gone.listing.false.sum()
+    assert index._tree.arrays.p[p, PNODE.FALSE] == gone.listing.false.sum()
     check_structure(index)
 
 

@@ -9,10 +9,10 @@ from tests.unit.matching.trees.betree.trees import PLANE, SMALL, squares, tree_o
 from wherecast import Schema
 from wherecast.language.meaning.keys import float_key
 from wherecast.matching.trees.betree.index import BETreeIndex
-from wherecast.matching.trees.betree.layout import E_PLACE
+from wherecast.matching.trees.betree.layout import PLACE
 from wherecast.matching.trees.betree.parameters import TreeParameters
 from wherecast.matching.trees.betree.tree_outline import BucketView, buckets_of, outline
-from wherecast.matching.trees.items import I_PROBE
+from wherecast.matching.trees.items import ITEM
 
 
 def root_of(index: BETreeIndex) -> BucketView:
@@ -156,7 +156,7 @@ def test_the_narrowest_side_is_looked_at_first_where_all_have_been_tested(
     check_structure(index)
     assert index.stats()["depth"] == 3, "all attributes are above them"
     tree, names = index._tree.arrays, [a.name for a in index._store.slots.attributes]
-    probes = tree.i[tree.e[:20, E_PLACE], I_PROBE].tolist()
+    probes = tree.i[tree.e[:20, PLACE.PLACE], ITEM.PROBE].tolist()
     assert {names[probe >> 1] for probe in probes} == {narrow}
 
 

@@ -5,7 +5,7 @@ import pytest
 from tests.unit.matching.trees.betree.structure import check_structure
 from tests.unit.matching.trees.betree.trees import PLANE, SMALL, squares, tree_of
 from wherecast import ConfigError, Index, Schema
-from wherecast.matching.trees.betree.layout import C_FALSE, P_FALSE, TreeState
+from wherecast.matching.trees.betree.layout import CNODE, PNODE, TreeState
 from wherecast.matching.trees.betree.parameters import TreeParameters
 from wherecast.matching.trees.betree.tree_outline import buckets_of, outline
 
@@ -76,7 +76,7 @@ def test_loss_is_sampled_and_lowers_a_score() -> None:
     assert arrays.state[TreeState.SAMPLED] == 10
     [branch] = tree.branches()  # type: ignore[attr-defined]
     assert branch.score < before[0].score
-    false = arrays.c[tree._tree.nodes(), C_FALSE].sum()  # type: ignore[attr-defined]
+    false = arrays.c[tree._tree.nodes(), CNODE.FALSE].sum()  # type: ignore[attr-defined]
     checked = 0
     for row in rows[::2]:
         fresh = tree_of(squares(16), parameters=parameters)
@@ -84,12 +84,12 @@ def test_loss_is_sampled_and_lowers_a_score() -> None:
         checked += fresh.stats()["filters_checked"]
     assert false == checked - matched[::2].sum()
     [p] = tree._tree.branches()  # type: ignore[attr-defined]
-    assert arrays.p[p, P_FALSE] == false
+    assert arrays.p[p, PNODE.FALSE] == false
     index.remove_all(list(squares(16))[:12])
     check_structure(tree)  # type: ignore[arg-type]
     remaining = tree._tree.arrays  # type: ignore[attr-defined]
-    below = remaining.c[tree._tree.nodes()[1:], C_FALSE].sum()  # type: ignore[attr-defined]
-    assert sum(remaining.p[p, P_FALSE] for p in tree._tree.branches()) == below  # type: ignore[attr-defined]
+    below = remaining.c[tree._tree.nodes()[1:], CNODE.FALSE].sum()  # type: ignore[attr-defined]
+    assert sum(remaining.p[p, PNODE.FALSE] for p in tree._tree.branches()) == below  # type: ignore[attr-defined]
 
 
 def test_a_tree_of_many_levels_is_not_drawn() -> None:

@@ -15,12 +15,12 @@ from wherecast import Schema
 from wherecast.language import read_filters
 from wherecast.matching.ids import Ids
 from wherecast.matching.trees.betree.index import BETreeIndex
-from wherecast.matching.trees.betree.layout import P_EQUAL, P_INSIDE, P_SLOT
+from wherecast.matching.trees.betree.layout import PNODE
 from wherecast.matching.trees.betree.parameters import TreeParameters
 from wherecast.matching.trees.betree.tree_outline import BucketView, outline
-from wherecast.matching.trees.exact_kernels import E_FLAGS, NEVER
 from wherecast.matching.trees.key_batch import BatchKeys
 from wherecast.matching.trees.key_slots import REAL
+from wherecast.matching.trees.row_layout import ENTRY, FLAG
 
 SCHEMA = Schema.from_dict(
     {
@@ -115,21 +115,21 @@ class Pair:
         read = self.index.read([self.texts[number]])
         before = self.index._store.count
         self.index.add_all(Ids.of([number]), read, None)
-        if not self.index._store.rows.e[before, E_FLAGS] & NEVER:
+        if not self.index._store.rows.e[before, ENTRY.FLAGS] & FLAG.NEVER:
             self.twin.insert(before, box_of(self.index._store, before))
 
     def remove(self, number: int) -> None:
         entry = self.index._numbers[number]
         self.index.remove_all([number])
-        if not self.index._store.rows.e[entry, E_FLAGS] & NEVER:
+        if not self.index._store.rows.e[entry, ENTRY.FLAGS] & FLAG.NEVER:
             self.twin.remove(entry)
 
     def compare(self) -> None:
         arrays = self.index._tree.arrays
         assert of_arrays(outline(arrays)) == of_twin(self.twin.root)
         for p in self.index._tree.branches():
-            part = self.twin.root.parts[int(arrays.p[p, P_SLOT])]
-            assert self.twin.gains(part) == (arrays.p[p, P_EQUAL], arrays.p[p, P_INSIDE])
+            part = self.twin.root.parts[int(arrays.p[p, PNODE.SLOT])]
+            assert self.twin.gains(part) == (arrays.p[p, PNODE.EQUAL], arrays.p[p, PNODE.INSIDE])
 
 
 @pytest.mark.parametrize("job", range(6))

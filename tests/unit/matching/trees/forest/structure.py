@@ -5,19 +5,9 @@ from weakref import WeakKeyDictionary
 
 from tests.unit.matching.trees.betree.structure import Box, box_of, inside
 from wherecast import Filter
-from wherecast.matching.trees.exact_kernels import (
-    E_FLAGS,
-    E_SIZE,
-    E_START,
-    END,
-    EXCEPT,
-    KIND_MASK,
-    NEVER,
-    PRESENT,
-    RANGE,
-)
 from wherecast.matching.trees.forest.index import ForestIndex
-from wherecast.matching.trees.forest.layout import N_SIZE, TOP
+from wherecast.matching.trees.forest.layout import NODE, TOP
+from wherecast.matching.trees.row_layout import END, ENTRY, FLAG, KIND, KIND_MASK
 
 _READ: WeakKeyDictionary[ForestIndex, dict[str, Filter]] = WeakKeyDictionary()
 
@@ -30,7 +20,7 @@ def check_forest(index: ForestIndex) -> None:
     filters = {node: _filter(index, next(forest.entries(node)))
                for node in forest.nodes().tolist()}  # fmt: skip
     live = set(index._numbers.values())
-    never = {entry for entry in live if store.rows.e[entry, E_FLAGS] & NEVER}
+    never = {entry for entry in live if store.rows.e[entry, ENTRY.FLAGS] & FLAG.NEVER}
     held = [entry for node in filters for entry in forest.entries(node)]
     assert len(held) == len(set(held)), "a filter in two nodes"
     assert set(held) == live - never, "each filter that can match is in one node"
@@ -43,7 +33,7 @@ def check_forest(index: ForestIndex) -> None:
             assert forest.parent(child) == node
             if node != TOP:
                 assert covers(index, node, child), "a parent covers its children"
-            assert forest.arrays.n[child, N_SIZE] == len(list(forest.entries(child)))
+            assert forest.arrays.n[child, NODE.SIZE] == len(list(forest.entries(child)))
         reached |= set(children)
         waiting += children
     assert reached == filters.keys(), "every node is below a root"
@@ -78,7 +68,7 @@ def _filter(index: ForestIndex, entry: int) -> Filter:
 def _follows(index: ForestIndex, entry: int, box: Box) -> bool:
     """Whether a filter of one conjunction holds on all that is in a box."""
     rows = index._store.rows
-    start, size = int(rows.e[entry, E_START]), int(rows.e[entry, E_SIZE])
+    start, size = int(rows.e[entry, ENTRY.START]), int(rows.e[entry, ENTRY.SIZE])
     asked = rows.r[start : start + size].tolist()
     if not asked or any(kind & END for _, kind, _, _ in asked[:-1]):
         return False
@@ -90,9 +80,9 @@ def _follows(index: ForestIndex, entry: int, box: Box) -> bool:
 
 def _holds_on(kind: int, low: int, high: int, least: int, most: int) -> bool:
     """Whether a row of a filter holds on every key of an interval."""
-    if kind == EXCEPT:
+    if kind == KIND.EXCEPT:
         return not least <= low <= most
-    return kind == PRESENT or (kind == RANGE and low <= least and most <= high)
+    return kind == KIND.PRESENT or (kind == KIND.RANGE and low <= least and most <= high)
 
 
 def check_siblings(index: ForestIndex) -> None:

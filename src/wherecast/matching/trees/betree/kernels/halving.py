@@ -7,19 +7,10 @@ import numpy as np
 
 from wherecast.matching.compile_cache.kernel_decorators import inner
 from wherecast.matching.trees.betree.kernels.nodes import key_of, side, value_of
-from wherecast.matching.trees.betree.layout import (
-    C_COUNT,
-    C_FROM,
-    C_HIGH,
-    C_LOW,
-    C_PNODE,
-    C_START,
-    C_TO,
-    P_SLOT,
-)
-from wherecast.matching.trees.exact_kernels import B_HIGH, B_LOW
-from wherecast.matching.trees.items import I_NUMBER
+from wherecast.matching.trees.betree.layout import CNODE, PNODE, SPAN
+from wherecast.matching.trees.items import ITEM
 from wherecast.matching.trees.key_slots import REAL
+from wherecast.matching.trees.row_layout import SIDE
 
 _INF_KEY = 0x7FF0_0000_0000_0000
 _SAFE = 9.2e18  # numbers beyond have no int64 of their own
@@ -32,11 +23,11 @@ def _ends(tree, rows, domains, c, slot):
     Open ends are none; without any number they are infinite, the wrong way round.
     """
     low, high, real = np.inf, -np.inf, domains.kinds[slot] == REAL
-    for at in range(tree.c[c, C_START], tree.c[c, C_START] + tree.c[c, C_COUNT]):
-        place = side(rows, tree.i[at, I_NUMBER], slot)
+    for at in range(tree.c[c, CNODE.START], tree.c[c, CNODE.START] + tree.c[c, CNODE.COUNT]):
+        place = side(rows, tree.i[at, ITEM.NUMBER], slot)
         if place < 0:
             continue
-        for key in (rows.b[place, B_LOW], rows.b[place, B_HIGH]):
+        for key in (rows.b[place, SIDE.LOW], rows.b[place, SIDE.HIGH]):
             if key == domains.least[slot] or key == domains.most[slot]:
                 continue
             if real and (key <= -_INF_KEY or key >= _INF_KEY):
@@ -49,10 +40,10 @@ def _ends(tree, rows, domains, c, slot):
 @inner
 def reach(tree, rows, domains, c):
     """The numbers whose middle halves a bucket; at an open end those of its filters."""
-    slot = tree.p[tree.c[c, C_PNODE], P_SLOT]
-    first, last = tree.f[c, C_FROM], tree.f[c, C_TO]
-    below = tree.c[c, C_LOW] == domains.least[slot] and np.isnan(domains.first[slot])
-    above = tree.c[c, C_HIGH] == domains.most[slot] and np.isnan(domains.last[slot])
+    slot = tree.p[tree.c[c, CNODE.PNODE], PNODE.SLOT]
+    first, last = tree.f[c, SPAN.FROM], tree.f[c, SPAN.TO]
+    below = tree.c[c, CNODE.LOW] == domains.least[slot] and np.isnan(domains.first[slot])
+    above = tree.c[c, CNODE.HIGH] == domains.most[slot] and np.isnan(domains.last[slot])
     if not below and not above:
         return first, last
     low, high = _ends(tree, rows, domains, c, slot)
@@ -92,13 +83,13 @@ def crowd(tree, rows, domains, c, slot):
         last = high if np.isnan(last) else last
     fine, _, _, split = halve(tree, domains, slot, first, last)
     stay, left, right = 0, 0, 0
-    for at in range(tree.c[c, C_START], tree.c[c, C_START] + tree.c[c, C_COUNT]):
-        place = side(rows, tree.i[at, I_NUMBER], slot)
+    for at in range(tree.c[c, CNODE.START], tree.c[c, CNODE.START] + tree.c[c, CNODE.COUNT]):
+        place = side(rows, tree.i[at, ITEM.NUMBER], slot)
         if place < 0:
             continue
-        if fine and rows.b[place, B_HIGH] <= split:
+        if fine and rows.b[place, SIDE.HIGH] <= split:
             left += 1
-        elif fine and rows.b[place, B_LOW] > split:
+        elif fine and rows.b[place, SIDE.LOW] > split:
             right += 1
         else:
             stay += 1

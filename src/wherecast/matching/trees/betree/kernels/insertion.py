@@ -18,35 +18,9 @@ from wherecast.matching.trees.betree.kernels.nodes import (
     side,
     take_entry,
 )
-from wherecast.matching.trees.betree.layout import (
-    C_COUNT,
-    C_DEPTH,
-    C_FIRST,
-    C_HIGH,
-    C_LEFT,
-    C_LOW,
-    C_PNODE,
-    C_RIGHT,
-    C_ROOM,
-    C_START,
-    E_NODE,
-    P_NEXT,
-    P_PARENT,
-    P_ROOT,
-    P_SLOT,
-    ROOT,
-    TreeState,
-)
-from wherecast.matching.trees.exact_kernels import (
-    B_HIGH,
-    B_LOW,
-    B_SLOT,
-    E_BOX,
-    E_FLAGS,
-    E_SIDES,
-    NEVER,
-)
-from wherecast.matching.trees.items import FIRST_SIZE, I_NUMBER
+from wherecast.matching.trees.betree.layout import CNODE, PLACE, PNODE, ROOT, TreeState
+from wherecast.matching.trees.items import FIRST_SIZE, ITEM
+from wherecast.matching.trees.row_layout import ENTRY, FLAG, SIDE
 
 _WAITING = int(TreeState.WAITING)
 _ROOT, _FIRST = ROOT, FIRST_SIZE
@@ -57,23 +31,25 @@ def _place_of(tree, rows, limits, entry):
     """The c-node that the insertion rule leads an entry to."""
     c = _ROOT
     while True:
-        best, best_score, p = -1, 0.0, tree.c[c, C_FIRST]
+        best, best_score, p = -1, 0.0, tree.c[c, CNODE.FIRST]
         while p >= 0:
-            if side(rows, entry, tree.p[p, P_SLOT]) >= 0:
+            if side(rows, entry, tree.p[p, PNODE.SLOT]) >= 0:
                 own = score(tree, limits, p)
                 first = best < 0 or own > best_score
-                if first or (own == best_score and tree.p[p, P_SLOT] < tree.p[best, P_SLOT]):
+                if first or (
+                    own == best_score and tree.p[p, PNODE.SLOT] < tree.p[best, PNODE.SLOT]
+                ):
                     best, best_score = p, own
-            p = tree.p[p, P_NEXT]
+            p = tree.p[p, PNODE.NEXT]
         if best < 0:
             return c
-        c = tree.p[best, P_ROOT]
-        place = side(rows, entry, tree.p[best, P_SLOT])
-        while tree.c[c, C_LEFT] >= 0:
-            if encloses(tree, tree.c[c, C_LEFT], rows, place):
-                c = tree.c[c, C_LEFT]
-            elif encloses(tree, tree.c[c, C_RIGHT], rows, place):
-                c = tree.c[c, C_RIGHT]
+        c = tree.p[best, PNODE.ROOT]
+        place = side(rows, entry, tree.p[best, PNODE.SLOT])
+        while tree.c[c, CNODE.LEFT] >= 0:
+            if encloses(tree, tree.c[c, CNODE.LEFT], rows, place):
+                c = tree.c[c, CNODE.LEFT]
+            elif encloses(tree, tree.c[c, CNODE.RIGHT], rows, place):
+                c = tree.c[c, CNODE.RIGHT]
             else:
                 break
 
@@ -81,29 +57,35 @@ def _place_of(tree, rows, limits, entry):
 @inner
 def _cluster(tree, rows, domains, limits, c):
     """Halves a leaf bucket where some of its filters fit into a half; pushes both halves."""
-    if tree.c[c, C_PNODE] < 0 or tree.c[c, C_LEFT] >= 0 or tree.c[c, C_DEPTH] >= limits.depth_max:
+    if (
+        tree.c[c, CNODE.PNODE] < 0
+        or tree.c[c, CNODE.LEFT] >= 0
+        or tree.c[c, CNODE.DEPTH] >= limits.depth_max
+    ):
         return
-    p = tree.c[c, C_PNODE]
-    slot = tree.p[p, P_SLOT]
+    p = tree.c[c, CNODE.PNODE]
+    slot = tree.p[p, PNODE.SLOT]
     first, last = reach(tree, rows, domains, c)
     fine, left_end, right_end, split = halve(tree, domains, slot, first, last)
-    if not fine or split < tree.c[c, C_LOW] or split >= tree.c[c, C_HIGH]:
+    if not fine or split < tree.c[c, CNODE.LOW] or split >= tree.c[c, CNODE.HIGH]:
         return
     moving = 0
-    for at in range(tree.c[c, C_START], tree.c[c, C_START] + tree.c[c, C_COUNT]):
-        place = side(rows, tree.i[at, I_NUMBER], slot)
-        moving += rows.b[place, B_HIGH] <= split or rows.b[place, B_LOW] > split
+    for at in range(tree.c[c, CNODE.START], tree.c[c, CNODE.START] + tree.c[c, CNODE.COUNT]):
+        place = side(rows, tree.i[at, ITEM.NUMBER], slot)
+        moving += rows.b[place, SIDE.HIGH] <= split or rows.b[place, SIDE.LOW] > split
     if moving == 0:
         return
     halve_at(tree, limits, c, split, (first, left_end, right_end, last))
-    left, right = tree.c[c, C_LEFT], tree.c[c, C_RIGHT]
-    for at in range(tree.c[c, C_START] + tree.c[c, C_COUNT] - 1, tree.c[c, C_START] - 1, -1):
-        entry = tree.i[at, I_NUMBER]
+    left, right = tree.c[c, CNODE.LEFT], tree.c[c, CNODE.RIGHT]
+    for at in range(
+        tree.c[c, CNODE.START] + tree.c[c, CNODE.COUNT] - 1, tree.c[c, CNODE.START] - 1, -1
+    ):
+        entry = tree.i[at, ITEM.NUMBER]
         place = side(rows, entry, slot)
-        if rows.b[place, B_HIGH] <= split:
+        if rows.b[place, SIDE.HIGH] <= split:
             take_entry(tree, rows, entry)
             put_entry(tree, rows, entry, left)
-        elif rows.b[place, B_LOW] > split:
+        elif rows.b[place, SIDE.LOW] > split:
             take_entry(tree, rows, entry)
             put_entry(tree, rows, entry, right)
     _wait(tree, left)
@@ -119,16 +101,16 @@ def _wait(tree, c):
 @inner
 def _is_above(tree, c, slot):
     """Whether an attribute partitions the tree above a c-node, or in it."""
-    p = tree.c[c, C_FIRST]
+    p = tree.c[c, CNODE.FIRST]
     while p >= 0:
-        if tree.p[p, P_SLOT] == slot:
+        if tree.p[p, PNODE.SLOT] == slot:
             return True
-        p = tree.p[p, P_NEXT]
-    p = tree.c[c, C_PNODE]
+        p = tree.p[p, PNODE.NEXT]
+    p = tree.c[c, CNODE.PNODE]
     while p >= 0:
-        if tree.p[p, P_SLOT] == slot:
+        if tree.p[p, PNODE.SLOT] == slot:
             return True
-        p = tree.c[tree.p[p, P_PARENT], C_PNODE]
+        p = tree.c[tree.p[p, PNODE.PARENT], CNODE.PNODE]
     return False
 
 
@@ -139,10 +121,10 @@ def _attribute(tree, rows, domains, limits, c, counts):
     Of attributes that are used alike, the one that spreads the filters best.
     """
     counts[:] = 0
-    for at in range(tree.c[c, C_START], tree.c[c, C_START] + tree.c[c, C_COUNT]):
-        start = rows.e[tree.i[at, I_NUMBER], E_BOX]
-        for place in range(start, start + rows.e[tree.i[at, I_NUMBER], E_SIDES]):
-            counts[rows.b[place, B_SLOT]] += 1
+    for at in range(tree.c[c, CNODE.START], tree.c[c, CNODE.START] + tree.c[c, CNODE.COUNT]):
+        start = rows.e[tree.i[at, ITEM.NUMBER], ENTRY.BOX]
+        for place in range(start, start + rows.e[tree.i[at, ITEM.NUMBER], ENTRY.SIDES]):
+            counts[rows.b[place, SIDE.SLOT]] += 1
     best, least = -1, 0
     for slot in range(counts.shape[0]):
         count = counts[slot]
@@ -161,25 +143,27 @@ def settle(tree, rows, domains, limits, counts):
     """Clusters and partitions the c-nodes that wait; False where room must be made first."""
     while tree.state[_WAITING] > 0:
         c = tree.waiting[tree.state[_WAITING] - 1]
-        if tree.c[c, C_COUNT] <= tree.c[c, C_ROOM]:
+        if tree.c[c, CNODE.COUNT] <= tree.c[c, CNODE.ROOM]:
             tree.state[_WAITING] -= 1
             continue
-        if not has_room(tree, 8 * (tree.c[c, C_COUNT] + _FIRST)):
+        if not has_room(tree, 8 * (tree.c[c, CNODE.COUNT] + _FIRST)):
             return False
         before = tree.state[_WAITING]
         _cluster(tree, rows, domains, limits, c)
         if tree.state[_WAITING] > before:
             continue
         slot = -1
-        if tree.c[c, C_COUNT] > tree.c[c, C_ROOM]:
+        if tree.c[c, CNODE.COUNT] > tree.c[c, CNODE.ROOM]:
             slot = _attribute(tree, rows, domains, limits, c, counts)
         if slot < 0:
             full = limits.leaf_max
-            tree.c[c, C_ROOM] = max(full, (tree.c[c, C_COUNT] + full - 1) // full * full)
+            tree.c[c, CNODE.ROOM] = max(full, (tree.c[c, CNODE.COUNT] + full - 1) // full * full)
             continue
-        root = tree.p[add_p(tree, domains, limits, c, slot), P_ROOT]
-        for at in range(tree.c[c, C_START] + tree.c[c, C_COUNT] - 1, tree.c[c, C_START] - 1, -1):
-            entry = tree.i[at, I_NUMBER]
+        root = tree.p[add_p(tree, domains, limits, c, slot), PNODE.ROOT]
+        for at in range(
+            tree.c[c, CNODE.START] + tree.c[c, CNODE.COUNT] - 1, tree.c[c, CNODE.START] - 1, -1
+        ):
+            entry = tree.i[at, ITEM.NUMBER]
             if side(rows, entry, slot) >= 0:
                 take_entry(tree, rows, entry)
                 put_entry(tree, rows, entry, root)
@@ -193,14 +177,14 @@ def insert(tree, rows, domains, limits, begin, end, counts):
     for entry in range(begin, end):
         if not settle(tree, rows, domains, limits, counts):
             return entry
-        if rows.e[entry, E_FLAGS] & NEVER:
-            tree.e[entry, E_NODE] = -1
+        if rows.e[entry, ENTRY.FLAGS] & FLAG.NEVER:
+            tree.e[entry, PLACE.NODE] = -1
             continue
         c = _place_of(tree, rows, limits, entry)
-        if not has_room(tree, 4 * (tree.c[c, C_COUNT] + _FIRST)):
+        if not has_room(tree, 4 * (tree.c[c, CNODE.COUNT] + _FIRST)):
             return entry
         put_entry(tree, rows, entry, c)
-        if tree.c[c, C_COUNT] > tree.c[c, C_ROOM]:
+        if tree.c[c, CNODE.COUNT] > tree.c[c, CNODE.ROOM]:
             _wait(tree, c)
     settle(tree, rows, domains, limits, counts)
     return end
@@ -214,18 +198,18 @@ def put(tree, rows, domains, begin, end, nodes):
     """
     for entry in range(begin, end):
         c = nodes[entry - begin]
-        if rows.e[entry, E_FLAGS] & NEVER or c < 0:
-            tree.e[entry, E_NODE] = -1
+        if rows.e[entry, ENTRY.FLAGS] & FLAG.NEVER or c < 0:
+            tree.e[entry, PLACE.NODE] = -1
             continue
-        if not has_room(tree, 4 * (tree.c[c, C_COUNT] + _FIRST)):
+        if not has_room(tree, 4 * (tree.c[c, CNODE.COUNT] + _FIRST)):
             return entry
         fits, at = True, c
-        while fits and tree.c[at, C_PNODE] >= 0:
-            p = tree.c[at, C_PNODE]
-            place = side(rows, entry, tree.p[p, P_SLOT])
+        while fits and tree.c[at, CNODE.PNODE] >= 0:
+            p = tree.c[at, CNODE.PNODE]
+            place = side(rows, entry, tree.p[p, PNODE.SLOT])
             fits = place >= 0 and encloses(tree, at, rows, place)
-            at = tree.p[p, P_PARENT]
-        tree.e[entry, E_NODE] = -1
+            at = tree.p[p, PNODE.PARENT]
+        tree.e[entry, PLACE.NODE] = -1
         if fits:
             put_entry(tree, rows, entry, c)
     return end

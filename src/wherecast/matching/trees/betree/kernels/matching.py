@@ -7,26 +7,9 @@ lacks are not visited.
 """
 
 from wherecast.matching.compile_cache.kernel_decorators import inner, njit
-from wherecast.matching.trees.betree.layout import (
-    C_COUNT,
-    C_FALSE,
-    C_FIRST,
-    C_HIGH,
-    C_LEFT,
-    C_PNODE,
-    C_RIGHT,
-    C_START,
-    E_NODE,
-    P_CHECKED,
-    P_FALSE,
-    P_NEXT,
-    P_PARENT,
-    P_ROOT,
-    P_SLOT,
-    ROOT,
-)
-from wherecast.matching.trees.exact_kernels import CHECKED, VISITED
-from wherecast.matching.trees.items import DECIDES, I_HIGH, I_LOW, I_NUMBER, I_PROBE
+from wherecast.matching.trees.betree.layout import CNODE, PLACE, PNODE, ROOT
+from wherecast.matching.trees.items import DECIDES, ITEM
+from wherecast.matching.trees.row_layout import COST
 
 ALL: int = -2  # what is visited: everything,
 REST: int = -1  # or the root's l-node; else one p-node
@@ -50,7 +33,7 @@ def find(tree, only, keys, there, begin, stack, found, ends, counts, most):
         if used + most > found.shape[0]:
             return row
         branch = -1  # first the root's l-node, then the p-nodes of the root
-        at_p = c[ROOT, C_FIRST]
+        at_p = c[ROOT, CNODE.FIRST]
         stack[0] = ROOT
         while True:
             depth = 1 if branch >= 0 or only < 0 else 0
@@ -58,43 +41,49 @@ def find(tree, only, keys, there, begin, stack, found, ends, counts, most):
             while depth > 0:
                 depth -= 1
                 node = stack[depth]
-                count = c[node, C_COUNT]
+                count = c[node, CNODE.COUNT]
                 checked += count
-                counts[VISITED] += 1
-                start = c[node, C_START]
+                counts[COST.VISITED] += 1
+                start = c[node, CNODE.START]
                 for at in range(start, start + count):
-                    probe = i[at, I_PROBE]
+                    probe = i[at, ITEM.PROBE]
                     if probe >= 0:
                         key = keys[row, probe >> 1]
-                        if key < i[at, I_LOW] or key > i[at, I_HIGH] or not there[row, probe >> 1]:
+                        if (
+                            key < i[at, ITEM.LOW]
+                            or key > i[at, ITEM.HIGH]
+                            or not there[row, probe >> 1]
+                        ):
                             continue
-                        found[used] = 2 * i[at, I_NUMBER] + (probe & DECIDES)
+                        found[used] = 2 * i[at, ITEM.NUMBER] + (probe & DECIDES)
                     else:
-                        found[used] = 2 * i[at, I_NUMBER]
+                        found[used] = 2 * i[at, ITEM.NUMBER]
                     used += 1
                 if branch < 0:
                     continue
-                left = c[node, C_LEFT]
+                left = c[node, CNODE.LEFT]
                 if left >= 0:
-                    key = keys[row, p[c[node, C_PNODE], P_SLOT]]
-                    stack[depth] = left if key <= c[left, C_HIGH] else c[node, C_RIGHT]
+                    key = keys[row, p[c[node, CNODE.PNODE], PNODE.SLOT]]
+                    stack[depth] = left if key <= c[left, CNODE.HIGH] else c[node, CNODE.RIGHT]
                     depth += 1
-                below = c[node, C_FIRST]
+                below = c[node, CNODE.FIRST]
                 while below >= 0:
-                    if there[row, p[below, P_SLOT]]:
-                        stack[depth] = p[below, P_ROOT]
+                    if there[row, p[below, PNODE.SLOT]]:
+                        stack[depth] = p[below, PNODE.ROOT]
                         depth += 1
-                    below = p[below, P_NEXT]
-            counts[CHECKED] += checked
+                    below = p[below, PNODE.NEXT]
+            counts[COST.CHECKED] += checked
             if branch >= 0:
-                p[branch, P_CHECKED] += checked
-            while at_p >= 0 and not (there[row, p[at_p, P_SLOT]] and (only == ALL or only == at_p)):
-                at_p = p[at_p, P_NEXT]
+                p[branch, PNODE.CHECKED] += checked
+            while at_p >= 0 and not (
+                there[row, p[at_p, PNODE.SLOT]] and (only == ALL or only == at_p)
+            ):
+                at_p = p[at_p, PNODE.NEXT]
             if at_p < 0:
                 break
             branch = at_p
-            at_p = p[at_p, P_NEXT]
-            stack[0] = p[branch, P_ROOT]
+            at_p = p[at_p, PNODE.NEXT]
+            stack[0] = p[branch, PNODE.ROOT]
         ends[row + 1] = used
     return keys.shape[0]
 
@@ -108,11 +97,11 @@ def find_all(tree, entries, begin, end, found, ends, counts):
     used = ends[begin] = 0
     for row in range(begin, end):
         for entry in range(entries):
-            if tree.e[entry, E_NODE] >= 0:
+            if tree.e[entry, PLACE.NODE] >= 0:
                 found[used] = 2 * entry
                 used += 1
         ends[row + 1] = used
-    counts[CHECKED] += used
+    counts[COST.CHECKED] += used
 
 
 @njit(cache=True, nogil=True)
@@ -126,27 +115,27 @@ def note_loss(tree, keys, there, row, matched, stack):
     while depth > 0:
         depth -= 1
         node = stack[depth]
-        _add_false(tree, node, tree.c[node, C_COUNT])
-        left = tree.c[node, C_LEFT]
+        _add_false(tree, node, tree.c[node, CNODE.COUNT])
+        left = tree.c[node, CNODE.LEFT]
         if left >= 0:
-            key = keys[row, tree.p[tree.c[node, C_PNODE], P_SLOT]]
-            stack[depth] = left if key <= tree.c[left, C_HIGH] else tree.c[node, C_RIGHT]
+            key = keys[row, tree.p[tree.c[node, CNODE.PNODE], PNODE.SLOT]]
+            stack[depth] = left if key <= tree.c[left, CNODE.HIGH] else tree.c[node, CNODE.RIGHT]
             depth += 1
-        below = tree.c[node, C_FIRST]
+        below = tree.c[node, CNODE.FIRST]
         while below >= 0:
-            if there[row, tree.p[below, P_SLOT]]:
-                stack[depth] = tree.p[below, P_ROOT]
+            if there[row, tree.p[below, PNODE.SLOT]]:
+                stack[depth] = tree.p[below, PNODE.ROOT]
                 depth += 1
-            below = tree.p[below, P_NEXT]
+            below = tree.p[below, PNODE.NEXT]
     for entry in matched:
-        _add_false(tree, tree.e[entry, E_NODE], -1)
+        _add_false(tree, tree.e[entry, PLACE.NODE], -1)
 
 
 @inner
 def _add_false(tree, node, count):
     """Counts candidates of a c-node's l-node, and in all p-nodes above it."""
-    tree.c[node, C_FALSE] += count
-    p = tree.c[node, C_PNODE]
+    tree.c[node, CNODE.FALSE] += count
+    p = tree.c[node, CNODE.PNODE]
     while p >= 0:
-        tree.p[p, P_FALSE] += count
-        p = tree.c[tree.p[p, P_PARENT], C_PNODE]
+        tree.p[p, PNODE.FALSE] += count
+        p = tree.c[tree.p[p, PNODE.PARENT], CNODE.PNODE]

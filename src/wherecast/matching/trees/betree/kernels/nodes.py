@@ -6,38 +6,7 @@
 import numpy as np
 
 from wherecast.matching.compile_cache.kernel_decorators import inner, njit
-from wherecast.matching.trees.betree.layout import (
-    C_CLASS,
-    C_COUNT,
-    C_DEPTH,
-    C_EQUAL,
-    C_FALSE,
-    C_FIRST,
-    C_FROM,
-    C_HIGH,
-    C_INSIDE,
-    C_LEFT,
-    C_LOW,
-    C_OVER,
-    C_PNODE,
-    C_RIGHT,
-    C_ROOM,
-    C_START,
-    C_TO,
-    E_NODE,
-    E_PLACE,
-    P_CHECKED,
-    P_COUNT,
-    P_EQUAL,
-    P_FALSE,
-    P_INSIDE,
-    P_NEXT,
-    P_PARENT,
-    P_ROOT,
-    P_SLOT,
-    TreeState,
-)
-from wherecast.matching.trees.exact_kernels import B_HIGH, B_LOW, B_SLOT, E_BOX, E_SIDES
+from wherecast.matching.trees.betree.layout import CNODE, PLACE, PNODE, SPAN, TreeState
 from wherecast.matching.trees.items import (
     give_stretch,
     is_full,
@@ -45,6 +14,7 @@ from wherecast.matching.trees.items import (
     take_stretch,
     write_item,
 )
+from wherecast.matching.trees.row_layout import ENTRY, SIDE
 
 _C_USED, _C_FREE, _P_USED, _P_FREE, _ITEMS, _WAITING, _SEEN, _SAMPLED = (int(w) for w in TreeState)
 _INT_MIN = -(2**63)
@@ -68,9 +38,9 @@ def key_of(tree, value):
 @inner
 def side(rows, entry, slot):
     """Where the side of an entry's box on a slot stands, or -1."""
-    start = rows.e[entry, E_BOX]
-    for place in range(start, start + rows.e[entry, E_SIDES]):
-        if rows.b[place, B_SLOT] == slot:
+    start = rows.e[entry, ENTRY.BOX]
+    for place in range(start, start + rows.e[entry, ENTRY.SIDES]):
+        if rows.b[place, SIDE.SLOT] == slot:
             return place
     return -1
 
@@ -78,7 +48,10 @@ def side(rows, entry, slot):
 @inner
 def encloses(tree, c, rows, place):
     """Whether a bucket's interval has a side of a box inside."""
-    return tree.c[c, C_LOW] <= rows.b[place, B_LOW] and rows.b[place, B_HIGH] <= tree.c[c, C_HIGH]
+    return (
+        tree.c[c, CNODE.LOW] <= rows.b[place, SIDE.LOW]
+        and rows.b[place, SIDE.HIGH] <= tree.c[c, CNODE.HIGH]
+    )
 
 
 @njit(cache=True)
@@ -95,18 +68,18 @@ def new_c(tree, limits, pnode, over, low, high, first, last):
     """A new c-node without filters."""
     c = tree.state[_C_FREE]
     if c >= 0:
-        tree.state[_C_FREE] = tree.c[c, C_LEFT]
+        tree.state[_C_FREE] = tree.c[c, CNODE.LEFT]
     else:
         c = tree.state[_C_USED]
         tree.state[_C_USED] += 1
-    tree.c[c, C_PNODE], tree.c[c, C_OVER] = pnode, over
-    tree.c[c, C_LEFT] = tree.c[c, C_RIGHT] = tree.c[c, C_FIRST] = -1
-    tree.c[c, C_DEPTH] = 0 if over < 0 else tree.c[over, C_DEPTH] + 1
-    tree.c[c, C_LOW], tree.c[c, C_HIGH] = low, high
-    tree.f[c, C_FROM], tree.f[c, C_TO] = first, last
-    tree.c[c, C_START], tree.c[c, C_COUNT], tree.c[c, C_CLASS] = 0, 0, -1
-    tree.c[c, C_ROOM] = limits.leaf_max
-    tree.c[c, C_EQUAL] = tree.c[c, C_INSIDE] = tree.c[c, C_FALSE] = 0
+    tree.c[c, CNODE.PNODE], tree.c[c, CNODE.OVER] = pnode, over
+    tree.c[c, CNODE.LEFT] = tree.c[c, CNODE.RIGHT] = tree.c[c, CNODE.FIRST] = -1
+    tree.c[c, CNODE.DEPTH] = 0 if over < 0 else tree.c[over, CNODE.DEPTH] + 1
+    tree.c[c, CNODE.LOW], tree.c[c, CNODE.HIGH] = low, high
+    tree.f[c, SPAN.FROM], tree.f[c, SPAN.TO] = first, last
+    tree.c[c, CNODE.START], tree.c[c, CNODE.COUNT], tree.c[c, CNODE.CLASS] = 0, 0, -1
+    tree.c[c, CNODE.ROOM] = limits.leaf_max
+    tree.c[c, CNODE.EQUAL] = tree.c[c, CNODE.INSIDE] = tree.c[c, CNODE.FALSE] = 0
     return c
 
 
@@ -121,27 +94,27 @@ def plant(tree, limits):
 @inner
 def drop_c(tree, c):
     """Gives an empty c-node back; what was sampled of it no longer counts above."""
-    give_stretch(tree.i, tree.free, tree.c[c, C_CLASS], tree.c[c, C_START])
-    tree.c[c, C_CLASS] = -1
-    lost, at = tree.c[c, C_FALSE], tree.c[c, C_PNODE]
+    give_stretch(tree.i, tree.free, tree.c[c, CNODE.CLASS], tree.c[c, CNODE.START])
+    tree.c[c, CNODE.CLASS] = -1
+    lost, at = tree.c[c, CNODE.FALSE], tree.c[c, CNODE.PNODE]
     while lost != 0 and at >= 0:
-        tree.p[at, P_FALSE] -= lost
-        at = tree.c[tree.p[at, P_PARENT], C_PNODE]
-    tree.c[c, C_LEFT] = tree.state[_C_FREE]
-    tree.c[c, C_PNODE] = -2
+        tree.p[at, PNODE.FALSE] -= lost
+        at = tree.c[tree.p[at, PNODE.PARENT], CNODE.PNODE]
+    tree.c[c, CNODE.LEFT] = tree.state[_C_FREE]
+    tree.c[c, CNODE.PNODE] = -2
     tree.state[_C_FREE] = c
 
 
 @inner
 def _widen(tree, c):
     """Moves the items of a c-node to a stretch twice as long."""
-    kind, old = tree.c[c, C_CLASS], tree.c[c, C_START]
+    kind, old = tree.c[c, CNODE.CLASS], tree.c[c, CNODE.START]
     start, tree.state[_ITEMS] = take_stretch(tree.i, tree.free, kind + 1, tree.state[_ITEMS])
-    for place in range(tree.c[c, C_COUNT]):
+    for place in range(tree.c[c, CNODE.COUNT]):
         entry = move_item(tree.i, old + place, start + place)
-        tree.e[entry, E_PLACE] = start + place
+        tree.e[entry, PLACE.PLACE] = start + place
     give_stretch(tree.i, tree.free, kind, old)
-    tree.c[c, C_START], tree.c[c, C_CLASS] = start, kind + 1
+    tree.c[c, CNODE.START], tree.c[c, CNODE.CLASS] = start, kind + 1
 
 
 @inner
@@ -152,16 +125,18 @@ def _probe(tree, rows, entry, c):
     last: many publications may have it.
     """
     best, least = -1, 2.0
-    for place in range(rows.e[entry, E_BOX], rows.e[entry, E_BOX] + rows.e[entry, E_SIDES]):
-        slot, at = rows.b[place, B_SLOT], c
-        while tree.c[at, C_PNODE] >= 0 and tree.p[tree.c[at, C_PNODE], P_SLOT] != slot:
-            at = tree.p[tree.c[at, C_PNODE], P_PARENT]
-        if tree.c[at, C_PNODE] < 0:
+    for place in range(
+        rows.e[entry, ENTRY.BOX], rows.e[entry, ENTRY.BOX] + rows.e[entry, ENTRY.SIDES]
+    ):
+        slot, at = rows.b[place, SIDE.SLOT], c
+        while tree.c[at, CNODE.PNODE] >= 0 and tree.p[tree.c[at, CNODE.PNODE], PNODE.SLOT] != slot:
+            at = tree.p[tree.c[at, CNODE.PNODE], PNODE.PARENT]
+        if tree.c[at, CNODE.PNODE] < 0:
             return place
         part = 1.0
-        if rows.b[place, B_LOW] < rows.b[place, B_HIGH]:
-            part = _width(rows.b[place, B_LOW], rows.b[place, B_HIGH]) / _width(
-                tree.c[at, C_LOW], tree.c[at, C_HIGH]
+        if rows.b[place, SIDE.LOW] < rows.b[place, SIDE.HIGH]:
+            part = _width(rows.b[place, SIDE.LOW], rows.b[place, SIDE.HIGH]) / _width(
+                tree.c[at, CNODE.LOW], tree.c[at, CNODE.HIGH]
             )
         if best < 0 or part < least:
             best, least = place, part
@@ -178,57 +153,57 @@ def _width(low, high):
 def _tally(tree, rows, entry, c, sign):
     """Counts an entry of a c-node's l-node in the scores above it, or no longer."""
     equal, inside, at = 0, 0, c
-    while tree.c[at, C_PNODE] >= 0:
-        p = tree.c[at, C_PNODE]
-        place = side(rows, entry, tree.p[p, P_SLOT])
+    while tree.c[at, CNODE.PNODE] >= 0:
+        p = tree.c[at, CNODE.PNODE]
+        place = side(rows, entry, tree.p[p, PNODE.SLOT])
         if (
-            tree.c[at, C_LOW] == rows.b[place, B_LOW]
-            and tree.c[at, C_HIGH] == rows.b[place, B_HIGH]
+            tree.c[at, CNODE.LOW] == rows.b[place, SIDE.LOW]
+            and tree.c[at, CNODE.HIGH] == rows.b[place, SIDE.HIGH]
         ):
             equal += 1
         else:
             inside += 1
-        at = tree.p[p, P_PARENT]
-    tree.c[c, C_EQUAL] += sign * equal
-    tree.c[c, C_INSIDE] += sign * inside
-    p = tree.c[c, C_PNODE]
+        at = tree.p[p, PNODE.PARENT]
+    tree.c[c, CNODE.EQUAL] += sign * equal
+    tree.c[c, CNODE.INSIDE] += sign * inside
+    p = tree.c[c, CNODE.PNODE]
     while p >= 0:
-        tree.p[p, P_COUNT] += sign
-        tree.p[p, P_EQUAL] += sign * equal
-        tree.p[p, P_INSIDE] += sign * inside
-        p = tree.c[tree.p[p, P_PARENT], C_PNODE]
+        tree.p[p, PNODE.COUNT] += sign
+        tree.p[p, PNODE.EQUAL] += sign * equal
+        tree.p[p, PNODE.INSIDE] += sign * inside
+        p = tree.c[tree.p[p, PNODE.PARENT], CNODE.PNODE]
 
 
 @inner
 def put_entry(tree, rows, entry, c):
     """Puts an entry to the l-node of a c-node."""
-    count = tree.c[c, C_COUNT]
-    if is_full(tree.c[c, C_CLASS], count):
+    count = tree.c[c, CNODE.COUNT]
+    if is_full(tree.c[c, CNODE.CLASS], count):
         _widen(tree, c)
-    at = tree.c[c, C_START] + count
+    at = tree.c[c, CNODE.START] + count
     write_item(tree.i, at, entry, rows, entry, _probe(tree, rows, entry, c))
-    tree.c[c, C_COUNT] = count + 1
-    tree.e[entry, E_NODE], tree.e[entry, E_PLACE] = c, at
+    tree.c[c, CNODE.COUNT] = count + 1
+    tree.e[entry, PLACE.NODE], tree.e[entry, PLACE.PLACE] = c, at
     _tally(tree, rows, entry, c, 1)
 
 
 @inner
 def take_entry(tree, rows, entry):
     """Takes an entry from its l-node."""
-    c, at = tree.e[entry, E_NODE], tree.e[entry, E_PLACE]
-    last = tree.c[c, C_START] + tree.c[c, C_COUNT] - 1
+    c, at = tree.e[entry, PLACE.NODE], tree.e[entry, PLACE.PLACE]
+    last = tree.c[c, CNODE.START] + tree.c[c, CNODE.COUNT] - 1
     if at != last:
-        tree.e[move_item(tree.i, last, at), E_PLACE] = at
-    tree.c[c, C_COUNT] -= 1
-    tree.e[entry, E_NODE] = -1
+        tree.e[move_item(tree.i, last, at), PLACE.PLACE] = at
+    tree.c[c, CNODE.COUNT] -= 1
+    tree.e[entry, PLACE.NODE] = -1
     _tally(tree, rows, entry, c, -1)
 
 
 @njit(cache=True)
 def score(tree, limits, p):
     """The score of a p-node: Gain of its branch, less Loss per sampled publication."""
-    gain = (1.0 - limits.beta) * tree.p[p, P_EQUAL] + limits.beta * tree.p[p, P_INSIDE]
-    loss = tree.p[p, P_FALSE] / max(1, tree.state[_SAMPLED])
+    gain = (1.0 - limits.beta) * tree.p[p, PNODE.EQUAL] + limits.beta * tree.p[p, PNODE.INSIDE]
+    loss = tree.p[p, PNODE.FALSE] / max(1, tree.state[_SAMPLED])
     return (1.0 - limits.alpha) * gain - limits.alpha * loss
 
 
@@ -237,15 +212,19 @@ def add_p(tree, domains, limits, c, slot):
     """A new p-node of a c-node, with the bucket that spans its domain."""
     p = tree.state[_P_FREE]
     if p >= 0:
-        tree.state[_P_FREE] = tree.p[p, P_NEXT]
+        tree.state[_P_FREE] = tree.p[p, PNODE.NEXT]
     else:
         p = tree.state[_P_USED]
         tree.state[_P_USED] += 1
-    tree.p[p, P_SLOT], tree.p[p, P_PARENT], tree.p[p, P_NEXT] = slot, c, tree.c[c, C_FIRST]
-    tree.c[c, C_FIRST] = p
-    tree.p[p, P_COUNT] = tree.p[p, P_EQUAL] = tree.p[p, P_INSIDE] = 0
-    tree.p[p, P_FALSE] = tree.p[p, P_CHECKED] = 0
-    tree.p[p, P_ROOT] = new_c(
+    tree.p[p, PNODE.SLOT], tree.p[p, PNODE.PARENT], tree.p[p, PNODE.NEXT] = (
+        slot,
+        c,
+        tree.c[c, CNODE.FIRST],
+    )
+    tree.c[c, CNODE.FIRST] = p
+    tree.p[p, PNODE.COUNT] = tree.p[p, PNODE.EQUAL] = tree.p[p, PNODE.INSIDE] = 0
+    tree.p[p, PNODE.FALSE] = tree.p[p, PNODE.CHECKED] = 0
+    tree.p[p, PNODE.ROOT] = new_c(
         tree, limits, p, -1, domains.least[slot], domains.most[slot], domains.first[slot],
         domains.last[slot],
     )  # fmt: skip
@@ -258,6 +237,8 @@ def halve_at(tree, limits, c, split, ends):
 
     `ends` are the numbers that each half spans: from, to, from, to.
     """
-    p = tree.c[c, C_PNODE]
-    tree.c[c, C_LEFT] = new_c(tree, limits, p, c, tree.c[c, C_LOW], split, ends[0], ends[1])
-    tree.c[c, C_RIGHT] = new_c(tree, limits, p, c, split + 1, tree.c[c, C_HIGH], ends[2], ends[3])
+    p = tree.c[c, CNODE.PNODE]
+    tree.c[c, CNODE.LEFT] = new_c(tree, limits, p, c, tree.c[c, CNODE.LOW], split, ends[0], ends[1])
+    tree.c[c, CNODE.RIGHT] = new_c(
+        tree, limits, p, c, split + 1, tree.c[c, CNODE.HIGH], ends[2], ends[3]
+    )

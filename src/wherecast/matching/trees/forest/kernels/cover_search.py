@@ -7,27 +7,9 @@ Source: CUPUS, section 4.4.1; steps A5 and A6 of the spec.
 """
 
 from wherecast.matching.compile_cache.kernel_decorators import inner, njit
-from wherecast.matching.trees.exact_kernels import (
-    B_HIGH,
-    B_LOW,
-    B_SLOT,
-    BOX,
-    E_BOX,
-    E_FLAGS,
-    E_SIDES,
-    E_SIZE,
-    E_START,
-    END,
-    EXCEPT,
-    KIND_MASK,
-    PRESENT,
-    R_KIND,
-    R_LOW,
-    R_SLOT,
-    RANGE,
-)
-from wherecast.matching.trees.forest.layout import N_COUNT, N_HEAD, N_START
-from wherecast.matching.trees.items import I_HIGH, I_LOW, I_NUMBER, I_PROBE
+from wherecast.matching.trees.forest.layout import NODE
+from wherecast.matching.trees.items import ITEM
+from wherecast.matching.trees.row_layout import END, ENTRY, FLAG, KIND, KIND_MASK, ROW, SIDE
 
 NONE, SURE, UNSURE = 0, 1, 2  # whether a filter covers another; UNSURE leaves it to the caller
 
@@ -35,15 +17,18 @@ NONE, SURE, UNSURE = 0, 1, 2  # whether a filter covers another; UNSURE leaves i
 @inner
 def contains_box(rows, outer, inner):
     """Whether the box of one filter has that of another inside."""
-    start, own = rows.e[outer, E_BOX], rows.e[inner, E_BOX]
-    at, end = own, own + rows.e[inner, E_SIDES]
-    for place in range(start, start + rows.e[outer, E_SIDES]):
-        slot = rows.b[place, B_SLOT]
-        while at < end and rows.b[at, B_SLOT] < slot:
+    start, own = rows.e[outer, ENTRY.BOX], rows.e[inner, ENTRY.BOX]
+    at, end = own, own + rows.e[inner, ENTRY.SIDES]
+    for place in range(start, start + rows.e[outer, ENTRY.SIDES]):
+        slot = rows.b[place, SIDE.SLOT]
+        while at < end and rows.b[at, SIDE.SLOT] < slot:
             at += 1
-        if at == end or rows.b[at, B_SLOT] != slot:
+        if at == end or rows.b[at, SIDE.SLOT] != slot:
             return False
-        if rows.b[at, B_LOW] < rows.b[place, B_LOW] or rows.b[at, B_HIGH] > rows.b[place, B_HIGH]:
+        if (
+            rows.b[at, SIDE.LOW] < rows.b[place, SIDE.LOW]
+            or rows.b[at, SIDE.HIGH] > rows.b[place, SIDE.HIGH]
+        ):
             return False
     return True
 
@@ -51,30 +36,30 @@ def contains_box(rows, outer, inner):
 @njit(cache=True)
 def is_conjunction(rows, entry):
     """Whether a filter is one conjunction of intervals, keys left out and attributes present."""
-    end = rows.e[entry, E_START] + rows.e[entry, E_SIZE]
-    for at in range(rows.e[entry, E_START], end):
-        kind = rows.r[at, R_KIND] & KIND_MASK
-        if kind != RANGE and kind != EXCEPT and kind != PRESENT:
+    end = rows.e[entry, ENTRY.START] + rows.e[entry, ENTRY.SIZE]
+    for at in range(rows.e[entry, ENTRY.START], end):
+        kind = rows.r[at, ROW.KIND] & KIND_MASK
+        if kind != KIND.RANGE and kind != KIND.EXCEPT and kind != KIND.PRESENT:
             return False
-        if rows.r[at, R_KIND] & END and at + 1 < end:
+        if rows.r[at, ROW.KIND] & END and at + 1 < end:
             return False
-    return rows.e[entry, E_SIZE] > 0
+    return rows.e[entry, ENTRY.SIZE] > 0
 
 
 @inner
 def _leaves_out(rows, entry, slot, key):
     """Whether a filter holds on no value with a key: SURE, NONE or UNSURE."""
-    start = rows.e[entry, E_BOX]
-    for place in range(start, start + rows.e[entry, E_SIDES]):
-        outside = key < rows.b[place, B_LOW] or key > rows.b[place, B_HIGH]
-        if rows.b[place, B_SLOT] == slot and outside:
+    start = rows.e[entry, ENTRY.BOX]
+    for place in range(start, start + rows.e[entry, ENTRY.SIDES]):
+        outside = key < rows.b[place, SIDE.LOW] or key > rows.b[place, SIDE.HIGH]
+        if rows.b[place, SIDE.SLOT] == slot and outside:
             return SURE
     if not is_conjunction(rows, entry):
         return UNSURE
-    start = rows.e[entry, E_START]
-    for at in range(start, start + rows.e[entry, E_SIZE]):
-        same = rows.r[at, R_SLOT] == slot and rows.r[at, R_LOW] == key
-        if same and rows.r[at, R_KIND] & KIND_MASK == EXCEPT:
+    start = rows.e[entry, ENTRY.START]
+    for at in range(start, start + rows.e[entry, ENTRY.SIZE]):
+        same = rows.r[at, ROW.SLOT] == slot and rows.r[at, ROW.LOW] == key
+        if same and rows.r[at, ROW.KIND] & KIND_MASK == KIND.EXCEPT:
             return SURE
     return NONE
 
@@ -82,14 +67,14 @@ def _leaves_out(rows, entry, slot, key):
 @inner
 def covers(rows, outer, inner):
     """Whether a filter covers another that has its box in the other's: SURE, NONE or UNSURE."""
-    if rows.e[outer, E_FLAGS] & BOX or rows.e[outer, E_SIZE] == 0:
+    if rows.e[outer, ENTRY.FLAGS] & FLAG.BOX or rows.e[outer, ENTRY.SIZE] == 0:
         return SURE
     if not is_conjunction(rows, outer):
         return UNSURE
-    found, start = SURE, rows.e[outer, E_START]
-    for at in range(start, start + rows.e[outer, E_SIZE]):
-        if rows.r[at, R_KIND] & KIND_MASK == EXCEPT:
-            state = _leaves_out(rows, inner, rows.r[at, R_SLOT], rows.r[at, R_LOW])
+    found, start = SURE, rows.e[outer, ENTRY.START]
+    for at in range(start, start + rows.e[outer, ENTRY.SIZE]):
+        if rows.r[at, ROW.KIND] & KIND_MASK == KIND.EXCEPT:
+            state = _leaves_out(rows, inner, rows.r[at, ROW.SLOT], rows.r[at, ROW.LOW])
             if state == NONE:
                 return NONE
             if state == UNSURE:
@@ -109,16 +94,18 @@ def descend(forest, rows, entry, node, begin, lows, highs, has):
     """
     at = begin
     while True:
-        end, found = forest.n[node, N_START] + forest.n[node, N_COUNT], -1
+        end, found = forest.n[node, NODE.START] + forest.n[node, NODE.COUNT], -1
         while at < end and found < 0:
-            probe = forest.i[at, I_PROBE]
+            probe = forest.i[at, ITEM.PROBE]
             if probe >= 0:
                 slot = probe >> 1
-                outside = (lows[slot] < forest.i[at, I_LOW]) | (highs[slot] > forest.i[at, I_HIGH])
+                outside = (lows[slot] < forest.i[at, ITEM.LOW]) | (
+                    highs[slot] > forest.i[at, ITEM.HIGH]
+                )
                 if outside or has[slot] == 0:
                     at += 1
                     continue
-            head = forest.n[forest.i[at, I_NUMBER], N_HEAD]
+            head = forest.n[forest.i[at, ITEM.NUMBER], NODE.HEAD]
             if contains_box(rows, head, entry):
                 state = covers(rows, head, entry)
                 if state == UNSURE:
@@ -128,8 +115,8 @@ def descend(forest, rows, entry, node, begin, lows, highs, has):
             at += 1
         if found < 0:
             return NONE, node, at
-        node = forest.i[found, I_NUMBER]
-        at = forest.n[node, N_START]
+        node = forest.i[found, ITEM.NUMBER]
+        at = forest.n[node, NODE.START]
 
 
 @njit(cache=True)
@@ -140,13 +127,15 @@ def covered(forest, rows, entry, node, lows, highs, has, out):
     child, and SURE or UNSURE.
     """
     count = 0
-    for at in range(forest.n[node, N_START], forest.n[node, N_START] + forest.n[node, N_COUNT]):
-        slot = forest.i[at, I_PROBE] >> 1
-        outside = (forest.i[at, I_LOW] < lows[slot]) | (forest.i[at, I_HIGH] > highs[slot])
+    for at in range(
+        forest.n[node, NODE.START], forest.n[node, NODE.START] + forest.n[node, NODE.COUNT]
+    ):
+        slot = forest.i[at, ITEM.PROBE] >> 1
+        outside = (forest.i[at, ITEM.LOW] < lows[slot]) | (forest.i[at, ITEM.HIGH] > highs[slot])
         if outside and slot >= 0 and has[slot] != 0:
             continue
-        child = forest.i[at, I_NUMBER]
-        head = forest.n[child, N_HEAD]
+        child = forest.i[at, ITEM.NUMBER]
+        head = forest.n[child, NODE.HEAD]
         if contains_box(rows, entry, head):
             state = covers(rows, entry, head)
             if state != NONE:

@@ -4,28 +4,9 @@ Source: CUPUS, section 4.4.1; step A5 of the spec.
 """
 
 from wherecast.matching.compile_cache.kernel_decorators import inner, njit
-from wherecast.matching.trees.exact_kernels import (
-    ALWAYS,
-    CHECKED,
-    E_FLAGS,
-    E_SIZE,
-    E_START,
-    END,
-    EXCEPT,
-    KIND_MASK,
-    LATER,
-    MISSING,
-    NOT_SET,
-    R_HIGH,
-    R_KIND,
-    R_LOW,
-    R_SLOT,
-    RANGE,
-    SET,
-    VISITED,
-)
-from wherecast.matching.trees.forest.layout import E_NEXT, N_COUNT, N_HEAD, N_START, TOP
-from wherecast.matching.trees.items import DECIDES, I_HIGH, I_LOW, I_NUMBER, I_PROBE
+from wherecast.matching.trees.forest.layout import MEMBER, NODE, TOP
+from wherecast.matching.trees.items import DECIDES, ITEM
+from wherecast.matching.trees.row_layout import COST, END, ENTRY, FLAG, KIND, KIND_MASK, ROW
 
 NONE, SURE, UNSURE = 0, 1, 2  # whether a filter holds
 
@@ -33,38 +14,38 @@ NONE, SURE, UNSURE = 0, 1, 2  # whether a filter holds
 @inner
 def _state(e, r, sets, keys, there, row, entry):
     """Whether a filter holds on a row of keys: NONE, SURE, or UNSURE where leaves remain."""
-    at = e[entry, E_START]
-    end = at + e[entry, E_SIZE]
-    best = SURE if at == end and e[entry, E_FLAGS] & ALWAYS != 0 else NONE
+    at = e[entry, ENTRY.START]
+    end = at + e[entry, ENTRY.SIZE]
+    best = SURE if at == end and e[entry, ENTRY.FLAGS] & FLAG.ALWAYS != 0 else NONE
     while at < end and best != SURE:
         state, last = SURE, False
         while not last:
-            kind = r[at, R_KIND]
+            kind = r[at, ROW.KIND]
             last = kind & END != 0
             kind &= KIND_MASK
-            slot = r[at, R_SLOT]
+            slot = r[at, ROW.SLOT]
             if state == NONE:
                 pass
-            elif (there[row, slot] != 0) == (kind == MISSING):  # all others want it present
+            elif (there[row, slot] != 0) == (kind == KIND.MISSING):  # all others want it present
                 state = NONE
-            elif kind == RANGE:
-                if keys[row, slot] < r[at, R_LOW] or keys[row, slot] > r[at, R_HIGH]:
+            elif kind == KIND.RANGE:
+                if keys[row, slot] < r[at, ROW.LOW] or keys[row, slot] > r[at, ROW.HIGH]:
                     state = NONE
-            elif kind == EXCEPT:
-                if keys[row, slot] == r[at, R_LOW]:
+            elif kind == KIND.EXCEPT:
+                if keys[row, slot] == r[at, ROW.LOW]:
                     state = NONE
-            elif kind == LATER:
+            elif kind == KIND.LATER:
                 state = UNSURE
-            elif kind <= NOT_SET:
-                low, high = r[at, R_LOW], r[at, R_HIGH]
+            elif kind <= KIND.NOT_SET:
+                low, high = r[at, ROW.LOW], r[at, ROW.HIGH]
                 while low < high:
                     middle = (low + high) >> 1
                     if sets[middle] < keys[row, slot]:
                         low = middle + 1
                     else:
                         high = middle
-                inside = low < r[at, R_HIGH] and sets[low] == keys[row, slot]
-                if inside != (kind == SET):
+                inside = low < r[at, ROW.HIGH] and sets[low] == keys[row, slot]
+                if inside != (kind == KIND.SET):
                     state = NONE
             at += 1
         if state != NONE and best != SURE:
@@ -91,16 +72,20 @@ def find_covered(forest, rows, keys, there, begin, stack, found, ends, counts, m
         while depth > 0:
             depth -= 1
             node = stack[depth]
-            start = n[node, N_START]
-            counts[VISITED] += 1
-            counts[CHECKED] += n[node, N_COUNT]
-            for at in range(start, start + n[node, N_COUNT]):
-                probe, child, state = i[at, I_PROBE], i[at, I_NUMBER], SURE
+            start = n[node, NODE.START]
+            counts[COST.VISITED] += 1
+            counts[COST.CHECKED] += n[node, NODE.COUNT]
+            for at in range(start, start + n[node, NODE.COUNT]):
+                probe, child, state = i[at, ITEM.PROBE], i[at, ITEM.NUMBER], SURE
                 if probe >= 0:
                     key = keys[row, probe >> 1]
-                    if key < i[at, I_LOW] or key > i[at, I_HIGH] or not there[row, probe >> 1]:
+                    if (
+                        key < i[at, ITEM.LOW]
+                        or key > i[at, ITEM.HIGH]
+                        or not there[row, probe >> 1]
+                    ):
                         continue
-                entry = n[child, N_HEAD]
+                entry = n[child, NODE.HEAD]
                 if probe < 0 or probe & DECIDES == 0:
                     state = _state(e, r, sets, keys, there, row, entry)
                     if state == NONE:
@@ -108,8 +93,8 @@ def find_covered(forest, rows, keys, there, begin, stack, found, ends, counts, m
                 while entry >= 0:
                     found[used] = 2 * entry + (1 if state == SURE else 0)
                     used += 1
-                    entry = forest.e[entry, E_NEXT]
-                if n[child, N_COUNT] > 0:
+                    entry = forest.e[entry, MEMBER.NEXT]
+                if n[child, NODE.COUNT] > 0:
                     stack[depth] = child
                     depth += 1
         ends[row + 1] = used
