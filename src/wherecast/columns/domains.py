@@ -64,7 +64,7 @@ def problem_of(attribute: Attribute, problem: ValueProblem) -> Problem:
 def settled(
     attribute: Attribute, values: Iterable[tuple[int, object]]
 ) -> tuple[dict[int, Value], list[Placed]]:
-    """The canonical values by row, and the problems of those that have none."""
+    """The canonical values by row, and the problems of the values that cannot be converted."""
     good: dict[int, Value] = {}
     problems: list[Placed] = []
     for row, value in values:

@@ -18,7 +18,7 @@ from wherecast.model.values import canonical
 
 
 def column_of(attribute: Attribute, values: Sequence[object]) -> DecodedColumn:
-    """The column of an attribute; None is missing, what it cannot take has a verdict."""
+    """The column of an attribute; None is a missing value, an unfit value becomes a problem."""
     kinds = set(map(type, values)) - {NoneType}
     if not kinds:
         return DecodedColumn(pa.nulls(len(values), arrow_type(attribute)))

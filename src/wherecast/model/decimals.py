@@ -16,7 +16,7 @@ def shifted(number: Decimal, places: int) -> Decimal:
 
 
 def decimal_of(units: int | Decimal, scale: int) -> Decimal:
-    """The number that so many units are; between two units there may be a part of one."""
+    """The decimal of a number of units of 10**-scale; the number need not be whole."""
     return shifted(Decimal(units), -scale)
 
 

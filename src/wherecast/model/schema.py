@@ -24,16 +24,16 @@ class Attribute:
     """A named, typed attribute with its domain, if it declares one.
 
     Attributes:
-        name: dotted where it is nested.
-        type: how its values are held and compared.
-        min: the least value; as are `max` and `step`, of a decimal in units.
-        max: the greatest value.
-        step: what values are rounded to.
-        values: the only values of a string.
-        scale: above 0 the type is int and the attribute a decimal: its values are whole numbers
-            of units of 10**-scale.
-        clock: of a timestamp what its values are: points in time, times without a zone, which are
-            held as if in UTC, or days, which are held as their first moments.
+        name: dotted if the attribute is nested.
+        type: in which values are held and compared.
+        min: least value. `min`, `max` and `step` of a decimal are in units.
+        max: greatest value.
+        step: values are rounded to whole steps.
+        values: the values that a string may have.
+        scale: 0, or the number of digits after the point of a decimal. The type of a decimal is
+            int: its values are whole numbers of units of 10**-scale.
+        clock: the meaning of a timestamp: a point in time; a time without a zone, held as if in
+            UTC; or a day, held as its first moment.
     """
 
     name: str

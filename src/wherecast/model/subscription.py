@@ -11,11 +11,12 @@ class Subscription:
     Attributes:
         id: unique within its subscriber.
         filter: the text of the filter.
-        subscriber: whose it is.
-        stream: the flow it listens to.
-        starts_at: when it was accepted.
-        valid_for: how long after `starts_at` it acts; None is without end.
-        warnings: what is odd about its filter, where that was just read.
+        subscriber: name of the subscriber.
+        stream: name of the stream.
+        starts_at: time of acceptance.
+        valid_for: the subscription acts for so long after `starts_at`; None: without end.
+        warnings: sentences about the filter, such as that it can never match; only on a
+            subscription that was just accepted.
     """
 
     id: str
@@ -27,7 +28,7 @@ class Subscription:
     warnings: tuple[str, ...] = field(default=(), compare=False)
 
     def is_active(self, now: datetime) -> bool:
-        """Whether it acts at a time: from its start on, up to but without its end."""
+        """Whether the subscription acts at a time: from its start on, before its end."""
         if self.starts_at is None:
             return True
         if now < self.starts_at:

@@ -1,4 +1,4 @@
-"""Which ids came lately: hashes of them with their places, in sorted runs.
+"""The ids of recent publications: their hashes and places, in sorted runs.
 
 Ten million ids as Python strings would take more than a gigabyte; as two numbers each they take
 160 MB. A hash says where an id may have come before; whoever asks looks there and compares.
@@ -20,7 +20,7 @@ Places = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class IdWindow:
-    """How long an id is unique: by both of them, so by the shorter one.
+    """For how long an id is unique: the shorter of two limits counts.
 
     Attributes:
         age_us: for so long after it was accepted.
@@ -31,7 +31,7 @@ class IdWindow:
     publications: int = 10_000_000
 
     def has(self, accepted_at: int, place: int, at: int, end: int) -> bool:
-        """Whether a publication at a place still counts for one that comes at the end."""
+        """Whether the id of a publication at a place is still taken for one at the end."""
         return at - accepted_at < self.age_us and end - place < self.publications
 
 
@@ -63,7 +63,7 @@ class RecentIds:
         return sum(len(run.hashes) for run in self._runs)
 
     def find(self, hashes: Hashes) -> tuple[Places, Places]:
-        """Where ids with these hashes came before.
+        """The places of recent publications with these hashes.
 
         Returns:
             Two arrays of one length: a row of `hashes`, and a place. A row may have several.
@@ -85,7 +85,7 @@ class RecentIds:
         return np.concatenate(rows), np.concatenate(places)
 
     def adding(self, hashes: Hashes, places: Places, at: int) -> "RecentIds":
-        """These ids and newer ones, without what the window does not need any more.
+        """These ids and newer ones, without ids that the window has passed.
 
         Args:
             hashes: of publications at successive places; 0 is none.
