@@ -23,7 +23,7 @@ from tests.live_oracle import (
 )
 from wherecast.broker.broker_core import BrokerCore
 from wherecast.pipeline.live.inline_pipeline import InlinePipeline
-from wherecast.pipeline.live.spark_pipeline import LivePipeline
+from wherecast.pipeline.live.spark_pipeline import LiveOptions, LivePipeline
 from wherecast.store.open_store import open_store
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def test_spark_delivers_what_duckdb_finds(
 
     again = open_store(log_alone(live, tmp_path / "again"))
     try:
-        replay = LivePipeline(spark, tmp_path / "again", tasks=2)
+        replay = LivePipeline(spark, tmp_path / "again", LiveOptions(tasks=2, index="betree"))
         replay.run(Event(), to_end=True)
         replay.store.close()
         check_same(stored(again, history(again.log)[1]), wanted)

@@ -38,6 +38,7 @@ from wherecast.broker.tending import Tending
 from wherecast.model import ConfigError, Publication, Schema, StoreError
 from wherecast.pipeline.live.live_subscriptions import DEFAULT_INDEX
 from wherecast.pipeline.live.mend_segments import mend
+from wherecast.pipeline.live.pipeline_figures import PipelineFigures
 from wherecast.pipeline.live.poison import culprits
 from wherecast.pipeline.live.share_index import IndexFactory
 from wherecast.store.clock import now_us
@@ -64,6 +65,15 @@ class CoreEnvironment:
 
 
 DEFAULT_ENVIRONMENT = CoreEnvironment()
+
+
+def environment_with(index: str) -> CoreEnvironment:
+    """The usual surroundings, with indexes of a kind.
+
+    Raises:
+        ConfigError: the kind is unknown.
+    """
+    return CoreEnvironment(index=IndexFactory(index))
 
 
 class BrokerCore:
@@ -110,7 +120,7 @@ class BrokerCore:
         self._is_running = self._is_closed = False
 
     def _matcher_of(self, data: Path | None, index: IndexFactory) -> InlineSource:
-        find_poison = None if data is None else partial(culprits, data)
+        find_poison = None if data is None else partial(culprits, data, index=index)
         return InlineSource(self.store, self.courier, self.clock, find_poison, index)
 
     def _runner_of(self, matcher: InlineSource | None, retention: Retention) -> Runner:
@@ -162,9 +172,11 @@ class BrokerCore:
 
     @property
     def figures(self) -> Mapping[str, Any]:
-        """What matching has done; empty where another process matches."""
+        """What matching has done; where other processes match, as the store has it of them."""
         figures = self._runner.figures
-        return {} if figures is None else figures.to_dict()
+        if figures is None:
+            figures = PipelineFigures.of_parts(self.store.figures.read())
+        return figures.to_dict()
 
     # Subscribers.
 

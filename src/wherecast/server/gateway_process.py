@@ -23,7 +23,7 @@ import pyarrow as pa
 import uvicorn
 
 from wherecast import __version__
-from wherecast.broker.broker_core import BrokerCore
+from wherecast.broker.broker_core import BrokerCore, environment_with
 from wherecast.broker.registrar.registrar import DEFAULT_STREAM
 from wherecast.model import Schema, WherecastError
 from wherecast.server.http.app import app_of, context_of
@@ -91,7 +91,10 @@ def _core(settings: Settings) -> BrokerCore:
     store = open_store(server.data)
     try:
         is_inline = server.runner == "inline"
-        core = BrokerCore(store, schema, directory_of(server.data), is_inline, settings.core)
+        environment = environment_with(settings.pipeline.index)
+        core = BrokerCore(
+            store, schema, directory_of(server.data), is_inline, settings.core, environment
+        )
         core.check()
     except BaseException:
         store.close()
@@ -149,7 +152,7 @@ def _listen(
         told = json.loads(line)
         if not inline:
             state.phase, state.restarts = told["phase"], told["restarts"]
-            state.problem, state.figures = told["problem"], told["figures"]
+            state.problem = told["problem"]
     last = Timer(_ENDS_WITHIN_S, os._exit, (1,))
     last.daemon = True
     last.start()

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any, Literal
 
 from wherecast.broker.core_limits import DEFAULT_CORE_LIMITS, CoreLimits, Retention
+from wherecast.matching.kinds import Kind
 from wherecast.model import DEFAULT_LIMITS, Limits
 
 Runner = Literal["spark", "inline"]
@@ -78,6 +79,17 @@ class ConnectionLimits:
 
 
 @dataclass(frozen=True, slots=True)
+class PipelineSettings:
+    """The pipeline, wherever it runs.
+
+    Attributes:
+        index: the kind of index; deliveries are the same with every kind.
+    """
+
+    index: Kind = "columnar"
+
+
+@dataclass(frozen=True, slots=True)
 class SparkSettings:
     """The pipeline on Spark.
 
@@ -101,6 +113,7 @@ class Settings:
     publications: Limits = DEFAULT_LIMITS
     push: ConnectionLimits = field(default_factory=ConnectionLimits)
     core: CoreLimits = DEFAULT_CORE_LIMITS
+    pipeline: PipelineSettings = field(default_factory=PipelineSettings)
     spark: SparkSettings = field(default_factory=SparkSettings)
 
 
@@ -127,6 +140,7 @@ KEYS: Mapping[str, Mapping[str, Path]] = {
         "in_flight_max": ("core", "queues", "in_flight_max"),
     },
     "retention": _each(Retention, "core", "retention"),
+    "pipeline": _each(PipelineSettings, "pipeline"),
     "spark": _each(SparkSettings, "spark"),
 }
 """The settings as users name them: by section and key, each with its place in `Settings`."""

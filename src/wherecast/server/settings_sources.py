@@ -175,7 +175,11 @@ def _value(kind: Any, value: Any, what: str) -> Any:
         return _number(value, what)
     if get_origin(kind) is Literal:
         if value not in get_args(kind):
-            raise ConfigError(f"{what} is {' or '.join(get_args(kind))}, not {describe(value)}")
+            near = did_you_mean(str(value), get_args(kind))
+            hint = f"; {near}" if near else ""
+            raise ConfigError(
+                f"{what} is {' or '.join(get_args(kind))}, not {describe(value)}{hint}"
+            )
         return value
     if not isinstance(value, str) or "\0" in value:
         raise ConfigError(f"{what} is a string, not {describe(value)}")

@@ -35,6 +35,7 @@ from wherecast.store.records import (
     Queued,
     Receipt,
     Segment,
+    ShareFigures,
 )
 from wherecast.store.sequences import NumberedNotifications
 
@@ -323,8 +324,23 @@ class Cursors(Protocol):
         ...
 
 
+class Figures(Protocol):
+    """What the parts of a pipeline did, for people to read; figures may be lost."""
+
+    def add(self, epoch: int, figures: ShareFigures) -> None:
+        """Adds what a part did, where no later pipeline has added anything; raises nothing.
+
+        Figures of earlier pipelines are forgotten.
+        """
+        ...
+
+    def read(self) -> list[ShareFigures]:
+        """The figures of every part of the latest pipeline, by name of the part."""
+        ...
+
+
 class Store(Protocol):
-    """The six contracts of one broker, opened together.
+    """The contracts of one broker, opened together.
 
     Attributes:
         log: publications and changes.
@@ -333,6 +349,7 @@ class Store(Protocol):
         mailboxes: notifications of committed batches.
         cursors: acknowledgements.
         snapshots: blobs of indexes, which may be lost; None if the store has no place for blobs.
+        figures: what the parts of the pipeline did, which may be lost.
     """
 
     log: Log
@@ -341,6 +358,7 @@ class Store(Protocol):
     mailboxes: Mailboxes
     cursors: Cursors
     snapshots: Blobs | None
+    figures: Figures
 
     def close(self) -> None:
         """Closes the store; no method may be called afterwards."""

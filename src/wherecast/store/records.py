@@ -252,6 +252,29 @@ class Progress:
     sequence: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class ShareFigures:
+    """What one part of a pipeline did, such as a share of the subscriptions.
+
+    Attributes:
+        part: its name, of letters, digits and hyphens.
+        counts: what adds up, by name.
+        levels: what the latest value replaces, by name.
+    """
+
+    part: str
+    counts: dict[str, float] = field(default_factory=dict)
+    levels: dict[str, float] = field(default_factory=dict)
+
+
+def added(before: ShareFigures, new: ShareFigures) -> ShareFigures:
+    """The figures of a part after some more was done."""
+    counts = dict(before.counts)
+    for name, count in new.counts.items():
+        counts[name] = counts.get(name, 0) + count
+    return ShareFigures(new.part, counts, before.levels | new.levels)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Queued:
     """Notifications of one subscriber, in order.

@@ -5,8 +5,11 @@ from datetime import timedelta
 from functools import reduce
 from pathlib import Path
 
-from wherecast.model import format_duration
+import pytest
+
+from wherecast.model import ConfigError, format_duration
 from wherecast.server.settings import KEYS, Settings
+from wherecast.server.settings_sources import load_settings
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "server-settings.md"
 
@@ -26,3 +29,10 @@ def test_the_page_is_complete() -> None:
         for key, path in keys.items()
     ]
     assert [(name, default.strip()) for name, default in listed] == wanted
+
+
+def test_an_unknown_kind_of_index_is_refused_and_the_nearest_named() -> None:
+    assert load_settings(None, {}, {"pipeline": {"index": "forest"}}).pipeline.index == "forest"
+    wanted = r"pipeline.index is columnar or .*, not the string 'colunar'; did you mean columnar\?"
+    with pytest.raises(ConfigError, match=wanted):
+        load_settings(None, {}, {"pipeline": {"index": "colunar"}})

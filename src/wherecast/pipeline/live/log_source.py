@@ -16,7 +16,6 @@ are new to it.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import orjson
@@ -33,11 +32,11 @@ from wherecast.model import StoreError
 from wherecast.pipeline.live.batch_plan import BatchPlan, Range, limited, plan
 from wherecast.pipeline.live.batch_times import last_time
 from wherecast.pipeline.live.commit_batch import await_turn, batch_of
-from wherecast.pipeline.live.live_subscriptions import LiveSubscriptions
+from wherecast.pipeline.live.live_subscriptions import DEFAULT_INDEX, LiveSubscriptions
 from wherecast.pipeline.live.pipeline_figures import PipelineFigures
+from wherecast.pipeline.live.share_index import IndexFactory
 from wherecast.pipeline.live.stage import MatchedRange, match_range
 from wherecast.pipeline.live.subscription_cache import SubscriptionCache
-from wherecast.pipeline.live.worker_figures import Teller
 from wherecast.store.clock import now_us
 from wherecast.store.contracts import Batches, Log, Store
 from wherecast.store.open_store import StoreOptions, open_store
@@ -45,6 +44,7 @@ from wherecast.store.position import Position
 from wherecast.store.segments.segment_settings import DEFAULT_SEGMENTS, SegmentSettings
 
 FORMAT = "wherecast_log"
+SHARE = "share-0"  # the name of the only share, in figures
 _TASK_MIN = 4_096  # publications of a task, where a batch is cut into several
 _TURN_WITHIN_S = 60.0
 
@@ -65,10 +65,10 @@ class TaskRange(InputPartition):
 class LogSource(DataSource):
     """The source of format `wherecast_log`.
 
-    Options: `path`, the directory of the store; `epoch`, of the pipeline; `told`, the folder where
-    workers tell what they did; `maxRows`, the publications of a batch; `tasks`, how many tasks
-    share a large batch; `poison`, a list of offsets as JSON that are left out; `rowBytesMax` and
-    `droppedKeptS`, the settings of segments.
+    Options: `path`, the directory of the store; `epoch`, of the pipeline; `index`, the kind of
+    index; `maxRows`, the publications of a batch; `tasks`, how many tasks share a large batch;
+    `poison`, a list of offsets as JSON that are left out; `rowBytesMax` and `droppedKeptS`, the
+    settings of segments.
     """
 
     @classmethod
@@ -94,7 +94,7 @@ class LogReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._tasks = int(options.get("tasks", 1))
         self._poison = tuple(orjson.loads(options.get("poison", "[]")))
         self._epoch = int(options.get("epoch", 0))
-        self._told = options.get("told", "")
+        self._index = IndexFactory(options.get("index", DEFAULT_INDEX.kind))
         self._segments = SegmentSettings(
             row_bytes_max=int(options.get("rowBytesMax", DEFAULT_SEGMENTS.row_bytes_max)),
             dropped_kept_s=float(options.get("droppedKeptS", DEFAULT_SEGMENTS.dropped_kept_s)),
@@ -144,7 +144,7 @@ class LogReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         wanted, figures = partition.range, PipelineFigures()
         store = _worker_store(self._path, self._segments)
         with figures.timed("subscriptions"):
-            known = _subscriptions(self._path, store, partition)
+            known = _subscriptions(self._path, store, self._index, partition)
         entries = store.log.read(wanted.partition, wanted.first, wanted.end)
         matched = match_range(wanted, entries, known, now_us(), self._poison)
         with figures.timed("commit"):
@@ -152,7 +152,7 @@ class LogReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         figures.batches = 1
         figures.add(matched.figures)
         figures.holds([matched.figures])
-        _teller(self._told).tell(figures)
+        store.figures.add(self._epoch, figures.of_part(SHARE))
         return iter(())
 
     def _commit(self, batches: Batches, task: TaskRange, matched: MatchedRange) -> None:
@@ -204,25 +204,16 @@ def _worker_store(path: str, segments: SegmentSettings) -> Store:
     return _worker_stores[path]
 
 
-_tellers: dict[str, Teller] = {}
+_caches: dict[tuple[str, IndexFactory], SubscriptionCache] = {}
 
 
-def _teller(folder: str) -> Teller:
-    """What tells the driver what this process did."""
-    if folder not in _tellers:
-        _tellers.clear()  # of pipelines before
-        _tellers[folder] = Teller(Path(folder))
-    return _tellers[folder]
-
-
-_keepers: dict[str, SubscriptionCache] = {}
-
-
-def _subscriptions(path: str, store: Store, task: TaskRange) -> LiveSubscriptions:
+def _subscriptions(
+    path: str, store: Store, index: IndexFactory, task: TaskRange
+) -> LiveSubscriptions:
     """The live subscriptions of this process, for a task of a batch."""
-    if path not in _keepers:
-        _keepers[path] = SubscriptionCache(store.log, store.snapshots)
-    return _keepers[path].at(Position.from_json(task.start), task.changes)
+    if (path, index) not in _caches:
+        _caches[path, index] = SubscriptionCache(store.log, store.snapshots, index)
+    return _caches[path, index].at(Position.from_json(task.start), task.changes)
 
 
 def _offset(position: Position, changes: int) -> dict[str, Any]:

@@ -1,11 +1,16 @@
 """What a live pipeline has done: batches, matches, candidates, and the time of each stage."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from wherecast.store.clock import timed
+from wherecast.store.records import ShareFigures
+
+_COUNTS = ("batches", "publications", "matches", "candidates")
+_LEVELS = ("filters", "index_bytes")
+_SECONDS = "seconds."  # before the name of a stage
 
 
 @dataclass(slots=True)
@@ -52,11 +57,29 @@ class PipelineFigures:
         self.filters = max((other.filters for other in others), default=self.filters)
         self.index_bytes = max((other.index_bytes for other in others), default=self.index_bytes)
 
+    def of_part(self, part: str) -> ShareFigures:
+        """The figures as a store keeps them, for one part of a pipeline."""
+        counts = {name: getattr(self, name) for name in _COUNTS}
+        counts |= {f"{_SECONDS}{stage}": seconds for stage, seconds in self.seconds.items()}
+        return ShareFigures(part, counts, {name: getattr(self, name) for name in _LEVELS})
+
+    @classmethod
+    def of_parts(cls, parts: Iterable[ShareFigures]) -> "PipelineFigures":
+        """The figures of all parts together; what they hold is that of the largest."""
+        total = cls()
+        for part in parts:
+            one = cls()
+            for name in _COUNTS:
+                setattr(one, name, int(part.counts.get(name, 0)))
+            for name in _LEVELS:
+                setattr(one, name, int(part.levels.get(name, 0)))
+            for name, seconds in part.counts.items():
+                if name.startswith(_SECONDS):
+                    one.took(name.removeprefix(_SECONDS), seconds)
+            total.add(one)
+            total.holds([total, one])
+        return total
+
     def to_dict(self) -> dict[str, Any]:
         """As JSON takes it; whoever counts may go on meanwhile."""
         return asdict(replace(self, seconds=dict(self.seconds)))
-
-    @classmethod
-    def from_dict(cls, given: Mapping[str, Any]) -> "PipelineFigures":
-        """What `to_dict` gave."""
-        return cls(**given)

@@ -1,13 +1,12 @@
 """The live pipeline as a process: `python -m wherecast.pipeline.live.pipeline_process DIRECTORY`.
 
-It says `ready` on standard output once Spark runs, then a line whenever batches were committed:
-`committed`, the sequence, and what was done so far as JSON. It ends on SIGTERM and SIGINT, and when
+It says `ready` on standard output once Spark runs, then `committed` and the sequence whenever
+batches were committed. It ends on SIGTERM and SIGINT, and when
 its standard input is closed: so it does not outlive the process that started it, however that one
 ends.
 """
 
 import argparse
-import json
 import signal
 import sys
 from pathlib import Path
@@ -15,9 +14,9 @@ from socketserver import BaseServer
 from threading import Event, Thread
 from typing import Any
 
+from wherecast.matching.kinds import KINDS
 from wherecast.model import ConfigError, WherecastError
 from wherecast.pipeline.live.batch_plan import PUBLICATIONS_MAX
-from wherecast.pipeline.live.pipeline_figures import PipelineFigures
 from wherecast.pipeline.spark.session import SparkFailed, spark_session
 from wherecast.pipeline.spark.session_settings import MASTER
 from wherecast.store.records import Progress
@@ -43,6 +42,9 @@ def main(arguments: list[str] | None = None) -> int:
         default=PUBLICATIONS_MAX,
         help="in one batch (%(default)s)",
     )
+    parser.add_argument(
+        "--index", choices=KINDS, default=KINDS[0], help="the kind of index (%(default)s)"
+    )
     given = parser.parse_args(arguments)
     stop = Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -50,12 +52,11 @@ def main(arguments: list[str] | None = None) -> int:
     Thread(target=_stop_at_end_of_input, args=(stop,), daemon=True).start()
     try:
         need_spark()
-        from wherecast.pipeline.live.spark_pipeline import OPTIONS, LivePipeline
+        from wherecast.pipeline.live.spark_pipeline import OPTIONS, LiveOptions, LivePipeline
 
         with spark_session(given.master, options=OPTIONS) as spark:
-            pipeline = LivePipeline(
-                spark, given.directory, given.tasks, given.publications_max, _say
-            )
+            options = LiveOptions(given.tasks, given.publications_max, index=given.index)
+            pipeline = LivePipeline(spark, given.directory, options, _say)
             _expect_the_end_of_java()
             print("ready", flush=True)
             pipeline.run(stop)
@@ -83,8 +84,8 @@ def need_spark() -> None:
         raise ConfigError(f"the live pipeline needs PySpark {needed}, this is {__version__}")
 
 
-def _say(progress: Progress, figures: PipelineFigures) -> None:
-    print(f"committed {progress.sequence} {json.dumps(figures.to_dict())}", flush=True)
+def _say(progress: Progress) -> None:
+    print(f"committed {progress.sequence}", flush=True)
 
 
 def _expect_the_end_of_java() -> None:

@@ -12,6 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
@@ -21,12 +22,13 @@ from py4j.protocol import Py4JError, Py4JJavaError
 
 from wherecast.model import ConflictError, StoreError
 from wherecast.pipeline.live.batch_plan import PUBLICATIONS_MAX, plan
+from wherecast.pipeline.live.live_subscriptions import DEFAULT_INDEX
 from wherecast.pipeline.live.log_source import FORMAT, LogSource, NotStoredError
 from wherecast.pipeline.live.mend_segments import mend
 from wherecast.pipeline.live.pipeline_figures import PipelineFigures
 from wherecast.pipeline.live.poison import culprits
 from wherecast.pipeline.live.segment_trimming import trim_segments
-from wherecast.pipeline.live.worker_figures import Listener
+from wherecast.pipeline.live.share_index import IndexFactory
 from wherecast.pipeline.spark.session import SparkFailed, gist
 from wherecast.store.clock import now_us
 from wherecast.store.contracts import DamagedSegment
@@ -45,6 +47,7 @@ _MERGE_S = 0.5  # how often segments are looked at
 _RETRY_S = 1.0  # after a full disk, say
 _TIME_S = 1.0  # how often Spark is asked how long batches took
 _UPDATES = 20  # batches that it remembers
+_DRIVER = "driver"  # the name of this process, in figures
 RESTARTS_MAX = 3  # of a query that fails at one place
 OPTIONS = {
     "spark.authenticate": "true",
@@ -58,46 +61,73 @@ OPTIONS = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class LiveOptions:
+    """How the log is matched.
+
+    Attributes:
+        tasks: how many tasks share a large batch.
+        publications_max: in one batch.
+        index: the kind of index.
+    """
+
+    tasks: int = 1
+    publications_max: int = PUBLICATIONS_MAX
+    index: str = DEFAULT_INDEX.kind
+
+
+DEFAULT_LIVE = LiveOptions()
+
+
 class LivePipeline:
     """Matches what is published to the store of a directory.
 
+    Args:
+        spark: runs the query.
+        path: the directory.
+        options: how the log is matched.
+        committed: called whenever batches were committed, with the progress.
+        segments: limits of the segments.
+
     Attributes:
         store: opened as a pipeline does.
-        restarts: of queries that failed.
-        figures: what was done so far.
+        restarts: number of queries that failed.
     """
 
     def __init__(
         self,
         spark: "SparkSession",
         path: Path,
-        tasks: int = 1,
-        publications_max: int = PUBLICATIONS_MAX,
-        committed: Callable[[Progress, PipelineFigures], None] = lambda progress, figures: None,
+        options: LiveOptions = DEFAULT_LIVE,
+        committed: Callable[[Progress], None] = lambda progress: None,
         segments: SegmentSettings = DEFAULT_SEGMENTS,
     ) -> None:
         self.store = open_store(path, "pipeline", StoreOptions(segments))
         self.restarts = 0
-        self.figures = PipelineFigures()
         self._spark = spark
         self._path = path
-        self._most = publications_max
-        epoch = self.store.batches.begin()
-        self._workers = Listener()
+        self._most = options.publications_max
+        self._index = IndexFactory(options.index)
+        self._epoch = self.store.batches.begin()
         self._options: dict[str, str | int | float] = {
             "path": str(path),
-            "epoch": epoch,
-            "told": str(self._workers.folder),
-            "tasks": tasks,
-            "maxRows": publications_max,
+            "epoch": self._epoch,
+            "index": options.index,
+            "tasks": options.tasks,
+            "maxRows": options.publications_max,
             "rowBytesMax": segments.row_bytes_max,
             "droppedKeptS": segments.dropped_kept_s,
         }
         self._committed = committed
-        self._spark_s = self._time_at = 0.0
+        self._time_at = 0.0
         self._timed: deque[tuple[str, int]] = deque(maxlen=2 * _UPDATES)
         self._poison: tuple[int, ...] = ()
         spark.dataSource.register(LogSource)
+
+    @property
+    def figures(self) -> PipelineFigures:
+        """What was done so far, as the store has it of all workers."""
+        return PipelineFigures.of_parts(self.store.figures.read())
 
     def run(self, stop: Event, to_end: bool = False) -> None:
         """Matches until it is told to stop, or `to_end` of what is in the log now.
@@ -118,7 +148,6 @@ class LivePipeline:
         finally:
             stop.set()
             merging.join()
-            self._workers.close()
 
     def _run(self, stop: Event, to_end: bool) -> None:
         failures = 0
@@ -182,12 +211,10 @@ class LivePipeline:
             shutil.rmtree(checkpoint, ignore_errors=True)
 
     def _tell(self, query: "StreamingQuery") -> int:
-        """Tells what is committed and what was done for it; up to which sequence."""
+        """Tells what is committed, and up to which sequence."""
         progress = self.store.batches.progress()
         self._time(query)
-        self.figures = self._workers.heard()
-        self.figures.took("spark", self._spark_s)
-        self._committed(progress, self.figures)
+        self._committed(progress)
         return progress.sequence
 
     def _time(self, query: "StreamingQuery") -> None:
@@ -195,11 +222,13 @@ class LivePipeline:
         if time.monotonic() < self._time_at:
             return
         self._time_at = time.monotonic() + _TIME_S
-        for told in query.recentProgress:
-            run = told["runId"], told["batchId"]
+        figures = PipelineFigures()
+        for progress in query.recentProgress:
+            run = progress["runId"], progress["batchId"]
             if run not in self._timed:
                 self._timed.append(run)
-                self._spark_s += told["durationMs"].get("addBatch", 0) / 1e3
+                figures.took("spark", progress["durationMs"].get("addBatch", 0) / 1e3)
+        self.store.figures.add(self._epoch, figures.of_part(_DRIVER))
 
     def _merge(self, stop: Event) -> None:
         """Merges segments beside the query, and removes those that nobody waits for."""
@@ -233,5 +262,5 @@ class LivePipeline:
         found: list[int] = []
         for part in planned.ranges:
             with suppress(StoreError):  # then it is matched as if there were none
-                found.extend(culprits(self._path, part, planned.changes))
+                found.extend(culprits(self._path, part, planned.changes, self._index))
         return found

@@ -19,17 +19,29 @@ _log = logging.getLogger("wherecast.pipeline")
 
 
 def subscriptions_at(
-    log: Log, blobs: Blobs | None, start: Position, changes: int
+    log: Log,
+    blobs: Blobs | None,
+    start: Position,
+    changes: int,
+    factory: IndexFactory | None = None,
 ) -> LiveSubscriptions:
     """The subscriptions for publications from a position on, with the changes before a version.
 
-    Begins at the newest snapshot that reaches so far back, of whichever kind of index, and reads
-    only the changes since.
+    Begins at the newest snapshot that reaches so far back, and reads only the changes since.
+
+    Args:
+        log: where changes are.
+        blobs: where snapshots are, if there is such a place.
+        start: the first publications that will be matched.
+        changes: the changes before this version are known.
+        factory: makes the indexes; None takes the kind of the snapshot.
 
     Raises:
         StoreError: changes are missing.
     """
-    known = LiveSubscriptions() if blobs is None else live_snapshots.load(blobs, start)
+    known = LiveSubscriptions(factory or DEFAULT_INDEX)
+    if blobs is not None:
+        known = live_snapshots.load(blobs, start, factory)
     bring_to(known, log, start, changes)
     return known
 

@@ -3,9 +3,8 @@
 Concurrency: one thread writes, any thread reads.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 Phase = Literal["starting", "running", "restarting", "inline"]
 
@@ -18,13 +17,11 @@ class PipelineState:
         phase: what the pipeline does; `inline` where this process matches itself.
         restarts: number of times that the pipeline was started again.
         problem: why the pipeline ended last; empty while it runs.
-        figures: what the pipeline has done since it started, as `PipelineFigures.to_dict` gives it.
     """
 
     phase: Phase = "starting"
     restarts: int = 0
     problem: str = ""
-    figures: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def is_running(self) -> bool:

@@ -49,7 +49,6 @@ class Supervisor:
             "phase": "starting",
             "restarts": 0,
             "problem": "",
-            "figures": {},
         }
         self._example: list[str] | None = None
         self._scratch = Scratch(settings.server.data)
@@ -138,8 +137,6 @@ class Supervisor:
                 self._tell_state(phase="running", problem="")
         elif line.startswith("example "):
             self._example = json.loads(line.partition(" ")[2])
-        elif line.startswith("committed "):
-            self._tell_state(figures=json.loads(line.split(" ", 2)[2]))
 
     def _tell_state(self, **state: Any) -> None:
         """Tells the gateway the state of the pipeline."""
@@ -182,6 +179,7 @@ class Supervisor:
             "--master": spark.master,
             "--tasks": spark.tasks,
             "--publications-max": spark.publications_max,
+            "--index": self._settings.pipeline.index,
         }
         options = [str(part) for pair in given.items() for part in pair]
         data = os.path.abspath(self._settings.server.data)

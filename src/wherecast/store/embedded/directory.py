@@ -7,6 +7,7 @@
     batches.db  the record per batch; written by the pipeline, and by an owner who mends segments
     segments/   notifications; written by the same
     snapshots/  indexes; written by the pipeline
+    figures/    what the pipeline did, for people; written by the pipeline
     wake/       who waits for commits; written by those
 
 One process owns a directory. A pipeline and readers work in it beside the owner without its lock.
@@ -77,6 +78,11 @@ class Directory:
     def snapshots(self) -> Path:
         """Where indexes are."""
         return self.path / "snapshots"
+
+    @property
+    def figures(self) -> Path:
+        """Where figures of the pipeline are, once there are any."""
+        return self.path / "figures"
 
     def database(self, name: str, layout: Layout, is_writer: bool) -> Database:
         """A database file of this directory.

@@ -8,7 +8,16 @@ from typing_extensions import override
 from wherecast.model.errors import StoreError
 from wherecast.store.blobs.blobs import Blobs
 from wherecast.store.blobs.posix_blobs import PosixBlobs
-from wherecast.store.contracts import Batches, Cursors, Log, Mailboxes, Registry, Role, Store
+from wherecast.store.contracts import (
+    Batches,
+    Cursors,
+    Figures,
+    Log,
+    Mailboxes,
+    Registry,
+    Role,
+    Store,
+)
 from wherecast.store.embedded.batches.batch_tables import LAYOUT
 from wherecast.store.embedded.batches.batches import EmbeddedBatches
 from wherecast.store.embedded.batches.mailboxes import EmbeddedMailboxes
@@ -16,6 +25,7 @@ from wherecast.store.embedded.batches.segment_rows import SegmentRows
 from wherecast.store.embedded.cursors import EmbeddedCursors
 from wherecast.store.embedded.directory import Directory
 from wherecast.store.embedded.log.log import EmbeddedLog
+from wherecast.store.embedded.share_figures import EmbeddedFigures
 from wherecast.store.segments.segment_files import SegmentFiles
 from wherecast.store.segments.segment_settings import DEFAULT_SEGMENTS, SegmentSettings
 
@@ -61,6 +71,7 @@ class EmbeddedStore(Store):
             self.mailboxes: Mailboxes = EmbeddedMailboxes(database, rows)
             self.cursors: Cursors = cursors
             self.snapshots: Blobs | None = PosixBlobs(directory.snapshots)
+            self.figures: Figures = EmbeddedFigures(directory.figures)
             self._opened = opened.pop_all()
 
     @override

@@ -3,12 +3,13 @@
 from typing_extensions import override
 
 from wherecast.store.blobs.blobs import Blobs
-from wherecast.store.contracts import Batches, Cursors, Log, Mailboxes, Registry, Store
+from wherecast.store.contracts import Batches, Cursors, Figures, Log, Mailboxes, Registry, Store
 from wherecast.store.memory.batches import MemoryBatches
 from wherecast.store.memory.committed import Committed
 from wherecast.store.memory.cursors import MemoryCursors
 from wherecast.store.memory.log import MemoryLog
 from wherecast.store.memory.mailboxes import MemoryMailboxes
+from wherecast.store.memory.share_figures import MemoryFigures
 
 
 class MemoryStore(Store):
@@ -27,6 +28,7 @@ class MemoryStore(Store):
         self.mailboxes: Mailboxes = MemoryMailboxes(committed)
         self.cursors: Cursors = MemoryCursors()
         self.snapshots: Blobs | None = None
+        self.figures: Figures = MemoryFigures()
 
     @override
     def close(self) -> None:

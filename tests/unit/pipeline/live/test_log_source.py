@@ -15,11 +15,12 @@ import apsw
 import wherecast as wc
 from wherecast.broker.broker_core import BrokerCore
 from wherecast.broker.intake.intake import prepare
+from wherecast.matching.kinds import KINDS
 from wherecast.model import StoreError
 from wherecast.pipeline.live import log_source
 from wherecast.pipeline.live.batch_plan import Range
 from wherecast.pipeline.live.log_source import LogReader, NotStoredError, TaskRange, _cut
-from wherecast.pipeline.live.worker_figures import Listener
+from wherecast.pipeline.live.pipeline_figures import PipelineFigures
 from wherecast.store.contracts import Batches
 from wherecast.store.open_store import open_store
 from wherecast.store.position import Position
@@ -32,8 +33,8 @@ class Shares:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.index = "columnar"
         self.store = open_store(path)
-        self.told = Listener()
         core = BrokerCore(self.store, SCHEMA, runs_pipeline=False)
         core.registrar.register("ana", 0)
         core.registrar.subscribe(wc.Subscription("s1", "no2 >= 0", "ana"), 0)
@@ -46,7 +47,7 @@ class Shares:
         begin = Position({0: first if start is None else start}).to_json()
         share = TaskRange(Range(0, first, end), begin, self.store.log.changes_end())
         own = self.epoch if epoch is None else epoch
-        options = {"path": str(self.path), "epoch": str(own), "told": str(self.told.folder)}
+        options = {"path": str(self.path), "epoch": str(own), "index": self.index}
         assert list(LogReader(options).read(share)) == []
 
     def queued(self) -> list[int]:
@@ -58,8 +59,8 @@ class Shares:
             store = stores.pop(str(self.path), None)
             if store is not None:
                 store.close()
-        log_source._keepers.pop(str(self.path), None)
-        self.told.close()
+        for key in [key for key in log_source._caches if key[0] == str(self.path)]:
+            del log_source._caches[key]
         self.store.close()
 
 
@@ -146,19 +147,33 @@ def test_what_cannot_be_stored_is_told_apart(
         shares.run(0, 4)
 
 
-def test_the_driver_hears_what_was_done(shares: Shares) -> None:
+def done(shares: Shares) -> PipelineFigures:
+    """What whoever reads the store sees that was done."""
+    return PipelineFigures.of_parts(shares.store.figures.read())
+
+
+def test_the_store_has_what_was_done(shares: Shares) -> None:
     shares.run(0, 4)
     shares.run(4, 10)
-    heard = shares.told.heard()
-    assert (heard.batches, heard.publications, heard.matches, heard.filters) == (2, 10, 10, 1)
-    assert {"subscriptions", "decode", "match", "group", "commit"} <= heard.seconds.keys()
+    figures = done(shares)
+    counted = figures.batches, figures.publications, figures.matches, figures.filters
+    assert counted == (2, 10, 10, 1)
+    assert {"subscriptions", "decode", "match", "group", "commit"} <= figures.seconds.keys()
+    assert [part.part for part in shares.store.figures.read()] == ["share-0"]
 
 
-def test_where_nothing_can_be_told_a_batch_is_committed_all_the_same(shares: Shares) -> None:
-    shares.told.close()
+def test_where_figures_cannot_be_written_a_batch_is_committed_all_the_same(shares: Shares) -> None:
+    (shares.path / "figures").write_text("no folder")
     shares.run(0, 4)
     assert shares.queued() == [0, 1, 2, 3]
-    assert shares.told.heard().batches == 0
+    assert done(shares).batches == 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_index_matches_alike(shares: Shares, kind: str) -> None:
+    shares.index = kind
+    shares.run(0, 10)
+    assert shares.queued() == list(range(10))
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def _figures(context: Context) -> Iterator[Figure]:
 def _of_matching(context: Context) -> Iterator[Figure]:
     store, batcher = context.core.store, context.publish_batcher
     lag = lag_of(store)
-    done = context.core.figures or context.pipeline.figures
+    done = context.core.figures
     yield Figure("lag_publications", lag.publications)
     yield Figure("lag_seconds", lag.seconds)
     yield Figure("publications_matched", store.batches.progress().sequence)
