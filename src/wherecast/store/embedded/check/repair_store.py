@@ -2,8 +2,8 @@
 
 With one partition a sequence is an offset, and what an offset notifies follows from the log alone.
 So a damaged `batches.db` is set aside, and a new one begins where the log begins: the next pipeline
-matches the log again, and cursors tell what was acknowledged before. Nothing rebuilds the records
-of the log, nor cursors.
+matches the log again, and cursors tell what was acknowledged before. If pages of `log.db` are
+damaged, the readable rows are copied to a new one. Nothing rebuilds the log itself, nor cursors.
 """
 
 import os
@@ -14,6 +14,7 @@ from pathlib import Path
 
 from wherecast.model.errors import StoreError
 from wherecast.store.embedded.batches import batch_tables
+from wherecast.store.embedded.check.salvage_log import is_readable, salvage_log
 from wherecast.store.embedded.database import Database
 from wherecast.store.embedded.directory import Directory
 from wherecast.store.embedded.log import log_tables
@@ -23,9 +24,7 @@ from wherecast.store.folders import sync_folder
 from wherecast.store.position import Position
 from wherecast.store.records import Batch
 
-BATCHES = "batches.db"
-ASIDE = "batches.db.damaged"
-_NEW = "batches.db.new"
+_BATCHES, _LOG = "batches.db", "log.db"
 
 
 def repair_store(path: Path, damaged: AbstractSet[str]) -> bool:
@@ -44,7 +43,11 @@ def repair_store(path: Path, damaged: AbstractSet[str]) -> bool:
     """
     Directory(path, "reader").close()  # an owner would make a store
     with closing(Directory(path)) as directory, suppress(StoreError):
-        if BATCHES in damaged:
+        if _LOG in damaged and not is_readable(path / _LOG, log_tables.LAYOUT):
+            _remove_new(path, _LOG)
+            if salvage_log(directory, path / _LOG, f"{_LOG}.new", log_tables.LAYOUT):
+                _set_aside(path, _LOG)
+        if _BATCHES in damaged:
             _rebuild_batches(directory)
     try:
         store = EmbeddedStore(path)
@@ -60,19 +63,29 @@ def _rebuild_batches(directory: Directory) -> None:
     """Sets `batches.db` aside, and makes one that begins where the log begins."""
     path = directory.path
     with (
-        closing(Database(path / "log.db", log_tables.LAYOUT, is_writer=False)) as log,
+        closing(Database(path / _LOG, log_tables.LAYOUT, is_writer=False)) as log,
         log.reading() as connection,
     ):
         start = log_tables.read_marks(connection).start
-    for suffix in ("", "-wal", "-shm"):
-        (path / f"{_NEW}{suffix}").unlink(missing_ok=True)
-    with closing(directory.database(_NEW, batch_tables.LAYOUT, is_writer=True)) as made:
+    _remove_new(path, _BATCHES)
+    with closing(directory.database(f"{_BATCHES}.new", batch_tables.LAYOUT, True)) as made:
         _begin_at(made, start)
+    _set_aside(path, _BATCHES)
+
+
+def _remove_new(path: Path, name: str) -> None:
+    """Removes what a repair that was cut short has left."""
+    for suffix in ("", "-wal", "-shm"):
+        (path / f"{name}.new{suffix}").unlink(missing_ok=True)
+
+
+def _set_aside(path: Path, name: str) -> None:
+    """Renames a damaged file to `NAME.damaged`, and puts `NAME.new` in its place."""
     # Pages of the old write-ahead log must never meet the new file: they go first.
     for suffix in ("-wal", "-shm", ""):
         with suppress(FileNotFoundError):
-            os.replace(path / f"{BATCHES}{suffix}", path / f"{ASIDE}{suffix}")
-    os.replace(path / _NEW, path / BATCHES)
+            os.replace(path / f"{name}{suffix}", path / f"{name}.damaged{suffix}")
+    os.replace(path / f"{name}.new", path / name)
     sync_folder(path)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+from tests.contract.stores import SCHEMA, Body, changes, publications
 from tests.unit.broker.brokers import opener, taken, values
 from wherecast.broker.broker import Broker
 from wherecast.model import ConfigError, StoreError
@@ -121,8 +122,81 @@ def test_marks_are_rebuilt(path: Path) -> None:
 @pytest.mark.parametrize("name", ["log.db", "cursors.db"])
 def test_what_nothing_else_tells_is_left(path: Path, name: str) -> None:
     overwrite(path / name)
+    content = (path / name).read_bytes()
     assert not repaired(path)
+    assert (path / name).read_bytes() == content
     assert any(line.startswith(f"{name}: ") for line in problems(path))
+
+
+def pages(path: Path, table: str) -> list[int]:
+    """The numbers of the leaf pages of a table."""
+    connection = apsw.Connection(str(path))
+    statement = "SELECT pageno FROM dbstat WHERE name = ? AND pagetype = 'leaf'"
+    found = [int(page) for (page,) in connection.execute(statement, (table,))]
+    connection.close()
+    return found
+
+
+def spoil_page(path: Path, page: int) -> None:
+    content = bytearray(path.read_bytes())
+    content[(page - 1) * 4096 : page * 4096] = bytes([0xAA]) * 4096
+    path.write_bytes(content)
+
+
+def filled(path: Path, count: int) -> None:
+    """Makes a store with many publications, and no batch."""
+    store = open_store(path)
+    store.log.change(changes(("stream", "air", "", "", SCHEMA.to_json())), at=1)
+    for number in range(count):
+        store.log.append(publications([Body(number, payload=b"x" * 500)]), at=1)
+    store.close()
+
+
+@pytest.mark.parametrize("place", [0, 7, -1])
+def test_a_page_of_publications(tmp_path: Path, place: int) -> None:
+    count, path = 200, tmp_path / "store"
+    filled(path, count)
+    spoil_page(path / "log.db", pages(path / "log.db", "entries")[place])
+    with pytest.raises(StoreError, match=r"log\.db is damaged.* store check --repair"):
+        open_store(path)
+    assert repaired(path)
+    store = open_store(path)
+    assert store.log.ends()[0] == count
+    entries = list(store.log.read(0, 0, count))
+    lost = sum(entry.count for entry in entries if entry.damage)
+    assert 0 < lost < 20
+    assert sum(entry.count for entry in entries) == count
+    assert list(store.registry.streams()) == ["air"]
+    store.log.append(publications([Body(1)]), at=1)
+    store.close()
+    assert all(line.endswith("it is missing") for line in problems(path))
+    assert (path / "log.db.damaged").exists()
+
+
+@pytest.mark.parametrize("table", ["streams", "subscribers", "subscriptions"])
+def test_a_page_of_the_registry_loses_nothing(path: Path, table: str) -> None:
+    spoil_page(path / "log.db", pages(path / "log.db", table)[0])
+    with pytest.raises(StoreError, match=r"log\.db is damaged.* store check --repair"):
+        open_store(path)
+    assert repaired(path)
+    assert problems(path) == []
+    assert_served(path)
+
+
+def test_the_first_page_of_the_log_is_left(path: Path) -> None:
+    content = bytearray((path / "log.db").read_bytes())
+    content[100:4096] = bytes(3996)
+    (path / "log.db").write_bytes(content)
+    assert not repaired(path)
+    assert (path / "log.db").read_bytes() == bytes(content)
+
+
+def test_a_log_of_a_newer_version_is_left(path: Path) -> None:
+    connection = apsw.Connection(str(path / "log.db"))
+    connection.pragma("user_version", 99)
+    connection.close()
+    assert not repaired(path)
+    assert not (path / "log.db.damaged").exists()
 
 
 def test_a_good_store_stays_as_it_is(path: Path) -> None:
