@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from wherecast.language.meaning.evaluate import Row, evaluate, seen
+from wherecast.language.meaning.evaluate import Row, evaluate, row_value
 from wherecast.language.meaning.expression import Distance, Expression, attributes_of, predicates
 from wherecast.language.meaning.geo import haversine_metres
 from wherecast.language.text.write import literal, write
@@ -97,7 +97,7 @@ def _seen(leaf: Any, row: Row) -> dict[str, Any]:
         value = row.get(attribute.name)
         found[attribute.name] = None if value is None else literal(attribute, value)
     if isinstance(leaf, Distance):
-        latitude, longitude = seen(leaf.latitude, row), seen(leaf.longitude, row)
+        latitude, longitude = row_value(leaf.latitude, row), row_value(leaf.longitude, row)
         if latitude is not None and longitude is not None:
             metres = haversine_metres(latitude, longitude, leaf.point)
             found["distance"] = f"{metres:.1f} m"

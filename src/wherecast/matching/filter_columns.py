@@ -53,7 +53,7 @@ def arrow_columns(filters: Any) -> tuple[pa.Array, pa.Array]:
 
 
 def kept_rows(ids: Ids, bad: list[int]) -> npt.NDArray[np.bool_] | None:
-    """The rows that are added: good ones, and of several with one id the last; None for all."""
+    """The rows to add: good ones, and of several rows with one id the last; None for all rows."""
     kept = np.ones(len(ids), bool)
     kept[bad] = False
     good = np.flatnonzero(kept)

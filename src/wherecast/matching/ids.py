@@ -47,7 +47,7 @@ class Ids(Sequence[Id]):
 
     @property
     def id_type(self) -> type:
-        """Their type in Python."""
+        """The type of the ids in Python."""
         return str if self.is_text else int
 
     def __len__(self) -> int:
@@ -100,7 +100,7 @@ class Ids(Sequence[Id]):
         return self._sorted
 
     def find_all(self, others: "Ids") -> Ints:
-        """The number of each of other ids here, or -1."""
+        """For each of other ids its number in this column, or -1."""
         if not len(self) or not len(others) or self.is_text != others.is_text:
             return np.full(len(others), -1, np.int64)
         keys, order = self._by_key()
@@ -139,7 +139,7 @@ class JoinedIds(Sequence[Id]):
 
     @property
     def array(self) -> pa.Array:
-        """All of them in one column."""
+        """All ids in one column."""
         return Ids.joined([(ids, None) for ids in self._parts]).array
 
     def __len__(self) -> int:

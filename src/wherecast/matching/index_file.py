@@ -160,7 +160,7 @@ def checked_parts(path: Path) -> Iterator[FilePart]:
 
 
 def _padding(path: Path) -> FilePart:
-    """What is between the arrays: zeros, and nothing after the last."""
+    """The bytes between the arrays: intact where all are zero and the file ends with the last."""
     mapped = map_header(path)
     raw, listed = mapped.raw, mapped.figures["arrays"].values()
     ends = [mapped.header_end, *(mapped.start + place + count for _, _, place, count, _ in listed)]
@@ -170,7 +170,7 @@ def _padding(path: Path) -> FilePart:
 
 
 def damaged_parts(path: Path) -> list[str]:
-    """The names of the parts whose content is not what was written; reads the whole file.
+    """The names of the damaged parts of a file; reads the whole file.
 
     Raises:
         SnapshotError: the file cannot even be mapped.

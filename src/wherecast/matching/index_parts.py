@@ -46,7 +46,7 @@ class IndexPart:
 
     @staticmethod
     def load(path: Path) -> "IndexPart":
-        """The part in a file, which is mapped and must stay as it is.
+        """The part in a file, which is mapped: it must not be changed while the part is in use.
 
         Raises:
             SnapshotError: the file is missing, damaged, or of a newer format.
@@ -60,7 +60,7 @@ class IndexPart:
         return save_run(self._run, self.schema, path)
 
     def __len__(self) -> int:
-        """All filters, hidden ones included."""
+        """The number of filters, hidden ones included."""
         return len(self._run.ids)
 
     @property
@@ -142,7 +142,7 @@ def _naming(table: PredicateTable, attribute: str) -> npt.NDArray[np.bool_]:
 
 
 def join_parts(parts: Sequence[IndexPart]) -> tuple[IndexPart, Ints]:
-    """One part with what is not hidden in several of one schema, in the order of the ids.
+    """One part with the filters of several that are not hidden, in the order of the ids.
 
     Returns:
         The part, and where each of its filters stood in the parts taken one after the other.
@@ -173,7 +173,7 @@ class IndexParts:
         self.costs: Counter[str] = Counter()
 
     def __len__(self) -> int:
-        """The filters that are not hidden."""
+        """The number of filters that are not hidden."""
         return sum(len(run) for run in self._runs)
 
     def match(self, batch: pa.RecordBatch) -> Matches:

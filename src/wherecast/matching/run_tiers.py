@@ -1,4 +1,4 @@
-"""Which of many small pieces are joined: neighbours of about one size, four at a time.
+"""Which of many small runs or parts are joined: four neighbours of about one size.
 
 A tier is four times as large as the one below, so a filter is written again only as often as there
 are tiers, and the number of pieces grows with the logarithm of the filters.

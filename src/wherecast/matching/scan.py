@@ -34,7 +34,7 @@ class FilterResults:
 
 
 class ScanIndex(Engine):
-    """Filters by id, and nothing else."""
+    """The engine of kind `scan`: a dictionary of filters."""
 
     def __init__(self, schema: Schema) -> None:
         self._schema = schema

@@ -74,7 +74,7 @@ class Pieces:
         self._known |= wanted
 
     def are_complex(self, pieces: Tokens) -> npt.NDArray[np.bool_]:
-        """Which pieces say that their filter is not predicates joined by AND."""
+        """Which pieces show that their filter is more than predicates joined by AND."""
         return self._complex[pieces]
 
     def split(self, tokens: Tokens) -> tuple[Tokens, Ints]:

@@ -81,7 +81,7 @@ class DeferredReader:
         return all(map(_fits, wanted, constants, repeat(most)))
 
     def _remember(self, key: str) -> None:
-        """Notes what the constants of a shape must be for a filter of it to be accepted."""
+        """Remembers the kinds of constants with which a filter of a shape is surely good."""
         if len(self._checks) >= _CHECKS_MAX:
             self._checks = {}
         shape = self._shapes.of(key)
@@ -103,7 +103,7 @@ class DeferredReader:
 
 
 def _kinds(shape: FilterShape) -> tuple[_Plain, ...] | None:
-    """What each constant of a shape must be; None where that does not tell."""
+    """The kind of each constant of a shape; None where kinds do not suffice to accept a filter."""
     found: dict[int, _Plain] = {}
     for leaves in shape.conjunctions:
         for leaf in leaves:
@@ -115,7 +115,7 @@ def _kinds(shape: FilterShape) -> tuple[_Plain, ...] | None:
 
 
 def _kind(leaf: Predicate) -> _Plain | None:
-    """What the constants of a predicate must be, where their type is all that it asks."""
+    """The kind of a predicate's constants, where any constant of that kind is good."""
     if isinstance(leaf, Comparison | Between | Member):
         return _PLAIN.get(leaf.attribute.kind)
     return None

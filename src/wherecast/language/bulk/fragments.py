@@ -74,7 +74,7 @@ def read_fragments(
 
 
 def _uses(rows: Ints, parts: Cut, limits: Limits) -> _Uses:
-    """The fragments of all rows that are made of some."""
+    """The fragments of all rows that consist of fragments."""
     pieces, fragments = Pieces(TokenKeys.of(parts.keys)), Numbering()
     numbers, owners, starts = [], [], []
     for start in range(0, len(rows), _BLOCK_ROWS):

@@ -28,7 +28,7 @@ _Use = tuple[str, Slot]  # an operator and the constant after it
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlainForm:
-    """What plain filters share that differ only in their constants.
+    """The form of plain filters that differ only in their constants.
 
     Attributes:
         attributes: each once, in the order of a predicate table.
@@ -81,7 +81,7 @@ def form_of(shape: FilterShape, schema: Schema, constants: int) -> PlainForm | N
 
 
 def _uses(leaves: Sequence[Predicate]) -> Iterator[_Use]:
-    """What is asked of an attribute, as comparisons."""
+    """The predicates on an attribute as comparisons."""
     for leaf in leaves:
         match leaf:
             case Comparison(fold=""):

@@ -121,7 +121,7 @@ def _float_key(constant: str) -> int:
 
 
 def _no_key(constant: str) -> int:
-    """0 for a string, whose key others give."""
+    """The key of a number; 0 for a string, whose key the store gives."""
     if constant[0] != "'":
         raise ValueError
     return 0

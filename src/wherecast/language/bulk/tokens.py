@@ -47,14 +47,14 @@ def are_constants(tokens: Tokens) -> npt.NDArray[np.bool_]:
 
 
 def cumulated(counts: npt.NDArray[np.generic]) -> Ints:
-    """Where each of so many things starts, and where the last ends: int64 [counts + 1]."""
+    """Offsets from counts, int64 [counts + 1]: each start, and the end of the last."""
     offsets = np.zeros(len(counts) + 1, np.int64)
     np.cumsum(counts, out=offsets[1:])
     return offsets
 
 
 def spans(starts: Ints, sizes: Ints) -> Ints:
-    """The places in all spans of such starts and sizes, one span after the other."""
+    """The places inside spans of given starts and sizes, one span after the other."""
     offsets = cumulated(sizes)
     return np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], sizes)
 

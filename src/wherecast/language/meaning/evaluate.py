@@ -73,7 +73,7 @@ _PYTHON: dict[str, type] = {
 }
 
 
-def seen(attribute: Attribute, row: Row, fold: Fold = "") -> Any:
+def row_value(attribute: Attribute, row: Row, fold: Fold = "") -> Any:
     """The value that a row has for an attribute, or None.
 
     In an open schema an attribute may arrive with another type than a filter expects; to that
@@ -86,17 +86,17 @@ def seen(attribute: Attribute, row: Row, fold: Fold = "") -> Any:
 
 
 def _comparison(leaf: Comparison, row: Row) -> Verdict:
-    value = seen(leaf.attribute, row, leaf.fold)
+    value = row_value(leaf.attribute, row, leaf.fold)
     return None if value is None else COMPARISONS[leaf.operator](value, leaf.value)
 
 
 def _between(leaf: Between, row: Row) -> Verdict:
-    value = seen(leaf.attribute, row, leaf.fold)
+    value = row_value(leaf.attribute, row, leaf.fold)
     return None if value is None else order(leaf.low, value) <= 0 <= order(leaf.high, value)
 
 
 def _member(leaf: Member, row: Row) -> Verdict:
-    value = seen(leaf.attribute, row, leaf.fold)
+    value = row_value(leaf.attribute, row, leaf.fold)
     if value is None:
         return None
     if value in leaf.values:
@@ -105,7 +105,7 @@ def _member(leaf: Member, row: Row) -> Verdict:
 
 
 def _pattern(leaf: Pattern, row: Row) -> Verdict:
-    value = seen(leaf.attribute, row, leaf.fold)
+    value = row_value(leaf.attribute, row, leaf.fold)
     if value is None:
         return None
     return PATTERNS[leaf.kind](value, leaf.text, leaf.escape) != leaf.negated
@@ -116,7 +116,7 @@ def _missing(leaf: Missing, row: Row) -> Verdict:
 
 
 def _compared(leaf: Compared, row: Row) -> Verdict:
-    left, right = seen(leaf.left, row), seen(leaf.right, row)
+    left, right = row_value(leaf.left, row), row_value(leaf.right, row)
     if left is None or right is None:
         return None
     if {leaf.left.type, leaf.right.type} == {"int", "float"}:  # as Spark widens them
@@ -127,7 +127,7 @@ def _compared(leaf: Compared, row: Row) -> Verdict:
 
 
 def _distance(leaf: Distance, row: Row) -> Verdict:
-    latitude, longitude = seen(leaf.latitude, row), seen(leaf.longitude, row)
+    latitude, longitude = row_value(leaf.latitude, row), row_value(leaf.longitude, row)
     if latitude is None or longitude is None:
         return None
     metres = haversine_metres(latitude, longitude, leaf.point)

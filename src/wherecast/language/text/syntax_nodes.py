@@ -12,7 +12,7 @@ _TIMES: dict[str, LiteralKind] = {
 
 
 def position_of(tree: exp.Expression | None) -> int | None:
-    """Where a node starts in the text: the least place of any part of it that has one."""
+    """Where a node starts in the text: the least position of its parts."""
     if tree is None:
         return None
     places = [node.meta["start"] for node in tree.walk() if "start" in node.meta]

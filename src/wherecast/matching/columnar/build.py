@@ -131,7 +131,10 @@ def _quantised(
 
 
 def _may_meet(entries: Entries, exact: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
-    """The entries of which two of one conjunction may hold a value: parts that share a cell."""
+    """The entries that may match a value together with another entry of their conjunction.
+
+    That is so where two parts of a split predicate share a cell.
+    """
     found = np.zeros(len(entries), bool)
     sides = np.flatnonzero(entries.split & (exact[entries.slots] == 0))
     found[np.searchsorted(entries.offsets, sides, side="right") - 1] = True
@@ -141,7 +144,7 @@ def _may_meet(entries: Entries, exact: npt.NDArray[np.uint8]) -> npt.NDArray[np.
 def _dimensions(
     entries: Entries, plan: GroupPlan, chance: npt.NDArray[np.float64], width: int
 ) -> tuple[list[Ints], Ints]:
-    """The slots of each group, those that must be present first, the least likely first."""
+    """The slots of each group: first the slots that must be present, the least likely first."""
     count = len(plan.shared)
     owner = np.repeat(np.arange(len(entries)), np.diff(entries.offsets))
     used = np.flatnonzero(plan.is_dim)
@@ -176,7 +179,7 @@ def _boxes(
     high: npt.NDArray[np.uint16],
     width: int,
 ) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.uint16]]:
-    """The cells of a group's entries on its dimensions; without any, one that all satisfy."""
+    """The cells of a group's entries on its dimensions; without any, a cell range of all values."""
     count = max(1, len(dims))
     box_low = np.zeros((len(members), count), np.uint16)
     box_high = np.full((len(members), count), CELL_LAST, np.uint16)

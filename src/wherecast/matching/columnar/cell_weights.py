@@ -1,4 +1,4 @@
-"""How likely the cells of each slot are: what the planner and the order of entries go by.
+"""How likely the cells of each slot are, by which the planner and the order of entries decide.
 
 The bounds of filters tell where values are expected, and a sample of publications where they are.
 """

@@ -65,7 +65,7 @@ class QuantiserBuilder:
     def add(
         self, lows: Ints, highs: Ints, least: int, most: int, is_float: bool
     ) -> tuple[Cells, Cells]:
-        """Adds a slot; the cells of its entries' ends.
+        """Adds a slot; returns the cells of the low and the high ends of its entries.
 
         Ends at the slot's own least and greatest key are open.
         """
@@ -130,6 +130,6 @@ def _distinct(keys: Ints) -> tuple[Ints, Ints]:
 
 
 def missing_cells(low: Cells, high: Cells, missing: npt.NDArray[np.uint8]) -> None:
-    """Gives the sides that ask for a missing value the cell of one."""
+    """Gives the sides that ask for a missing value the cell of missing values."""
     low[missing > 0] = CELL_MISSING
     high[missing > 0] = CELL_MISSING

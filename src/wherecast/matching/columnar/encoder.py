@@ -1,4 +1,4 @@
-"""The columns of a batch as cells, through the kernel."""
+"""The columns of a batch as cells, computed by the kernel."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ def address(array: npt.NDArray[Any]) -> int:
 
 
 def addresses(arrays: Sequence[npt.NDArray[Any]]) -> npt.NDArray[np.int64]:
-    """Where the values of several arrays lie; whoever uses that holds the arrays."""
+    """Where the values of several arrays lie. The caller must hold the arrays."""
     return np.array([address(array) for array in arrays], np.int64)
 
 

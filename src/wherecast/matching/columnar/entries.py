@@ -92,7 +92,7 @@ def _runs(starts: Ints, ends: Ints) -> list[tuple[int, int]]:
 
 
 def entries_of(predicates: Predicates, whole: npt.NDArray[np.bool_]) -> Entries:
-    """The entries of all conjunctions; only those that are `whole` may be several."""
+    """The entries of all conjunctions; only a `whole` conjunction may become several."""
     offsets, kinds = predicates.offsets, predicates.kinds
     count = len(offsets) - 1
     owner = np.repeat(np.arange(count), np.diff(offsets))
@@ -123,7 +123,7 @@ def entries_of(predicates: Predicates, whole: npt.NDArray[np.bool_]) -> Entries:
 
 
 def _intersected(entries: Entries) -> Entries:
-    """The entries with one side per slot; those that allow nothing are left out."""
+    """The entries with one side per slot; entries that no value satisfies are left out."""
     owner = np.repeat(np.arange(len(entries)), np.diff(entries.offsets))
     slots, lows, highs = entries.slots, entries.lows, entries.highs
     missing, split = entries.missing, entries.split
@@ -154,7 +154,7 @@ def _intersected(entries: Entries) -> Entries:
 
 
 def _parts(predicates: Predicates) -> Ints:
-    """Into how many disjoint boxes each predicate could be split; 1 where it needs none."""
+    """The number of disjoint boxes that each predicate could be split into; 1 for none."""
     sizes = predicates.highs - predicates.lows
     parts = np.ones(len(predicates.kinds), np.int64)
     parts[predicates.kinds == Exact.SET] = sizes[predicates.kinds == Exact.SET]
@@ -196,7 +196,7 @@ def _sides(predicates: Predicates, rows: Ints) -> tuple[Ints, Ints, npt.NDArray[
 def _split_sides(
     predicates: Predicates, rows: Ints, split: Ints, place: Ints, lows: Ints, highs: Ints
 ) -> None:
-    """Gives the sides that are split, each by its place, their own part of the predicate."""
+    """Gives each split side its own part of the predicate, by its place."""
     starts, ends = predicates.lows[rows[split]], predicates.highs[rows[split]]
     sets = predicates.kinds[rows[split]] == Exact.SET
     keys = predicates.keys[starts[sets] + place[sets]]

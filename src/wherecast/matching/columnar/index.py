@@ -122,14 +122,14 @@ class ColumnarIndex(Engine, Savable):
         return None
 
     def _hide(self, id: Id) -> bool:
-        """Hides a filter in its run; whether there was one."""
+        """Hides a filter in its run; returns whether there was one."""
         found = self._place(id)
         if found is not None:
             self._hidden.setdefault(found[0], set()).add(found[1])
         return found is not None
 
     def runs(self) -> tuple[Run, ...]:
-        """The runs with all changes that were made so far; starts merging where it is due."""
+        """The runs with all changes made so far; starts a merge where one is due."""
         with self._lock:
             self._publish()
             if self._merging is None and self._due() is not None:
@@ -165,7 +165,7 @@ class ColumnarIndex(Engine, Savable):
         self._counters["changes_published"] += 1
 
     def _merges(self, place: int) -> bool:
-        """Whether a run may be one of those that are being merged."""
+        """Whether a run may be part of the merge that is under way."""
         return self._span is not None and place in range(self._span.start, self._span.stop)
 
     def _merge_beside(self) -> None:
@@ -194,7 +194,7 @@ class ColumnarIndex(Engine, Savable):
         return run
 
     def _replace(self, old: Sequence[Run], span: slice, one: Run) -> None:
-        """Puts a merged run in the place of those it was made from. Under the lock.
+        """Puts a merged run in the place of the runs that it was made from. Under the lock.
 
         What was hidden in them since is hidden in it. Other runs were only added behind them.
         """
@@ -267,7 +267,7 @@ class ColumnarIndex(Engine, Savable):
         return lines
 
     def _costs(self) -> dict[str, float]:
-        """What a publication has cost so far, on average."""
+        """The average cost of a publication so far."""
         counters, done = self._counters, max(1, self._counters["publications_matched"])
         return {
             "inner blocks": counters["blocks_inner_read"] / done,
@@ -277,12 +277,12 @@ class ColumnarIndex(Engine, Savable):
 
     @property
     def candidates(self) -> int:
-        """How many filters were looked at so far, one by one."""
+        """The number of entries decided one by one so far."""
         return self._counters["entries_checked"]
 
     @property
     def nbytes(self) -> int:
-        """What the filters and the trees over them take."""
+        """The bytes of the filters and of the trees over them."""
         snapshots = [run.snapshot for run in self.runs()]
         return sum(one.table.nbytes + one.tree_bytes for one in snapshots)
 

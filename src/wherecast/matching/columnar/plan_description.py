@@ -1,4 +1,4 @@
-"""What the planner did: the groups of each run, for people."""
+"""The groups that the planner made of each run, in words."""
 
 from collections.abc import Sequence
 from typing import Any

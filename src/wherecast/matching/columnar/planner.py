@@ -85,7 +85,7 @@ def plan_groups(
 
 
 def _are_common(slots: npt.NDArray[np.int32]) -> Bools:
-    """Which sides are on the slots that most sides are on."""
+    """Which sides are on the most used slots."""
     counts = np.bincount(slots, minlength=1)
     chosen = np.zeros(len(counts), bool)
     chosen[np.argsort(-counts, kind="stable")[:DIMS_MAX]] = True

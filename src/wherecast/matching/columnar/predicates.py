@@ -1,4 +1,4 @@
-"""Predicates in key space: what decides exactly, whatever the cells of a box leave open."""
+"""Predicates in key space, which decide exactly where the cells of a box do not."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What boxes and keys cannot decide, decided on the matches that remain: the extra matches.
+"""Residual predicates, which neither boxes nor keys can decide, on the extra matches.
 
 Patterns are evaluated once per distinct pair of pattern and value in a batch. Distances are
 computed for all at once, and again one by one where they come so close to their bound that
@@ -28,7 +28,7 @@ _DOUBT = 1e-6  # metres, and relative: far more than rounding can move a distanc
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LaterRows:
-    """The predicates of a table that are decided later, by conjunction.
+    """The residual predicates of a table, by conjunction.
 
     Attributes:
         offsets: int64 [conjunctions + 1] into `rows`.
@@ -40,7 +40,7 @@ class LaterRows:
 
 
 def later_rows(table: PredicateTable) -> LaterRows:
-    """The rows of a table that boxes and keys cannot decide."""
+    """The residual predicates of a table: patterns, distances and attributes compared."""
     rows = np.flatnonzero(np.isin(table.kind, (Kind.PATTERN, Kind.DISTANCE, Kind.RESIDUAL)))
     return LaterRows(np.searchsorted(rows, table.predicate_offsets), rows)
 
@@ -126,7 +126,7 @@ def distances_hold(
 
 
 def _one_distance(place: Floats, point: list[float], operator: str, bound: float) -> bool:
-    """One distance as the definition computes it."""
+    """Whether one distance holds, computed by the definition."""
     latitude, longitude = place.tolist()
     if not np.isfinite(place).all():
         return COMPARISONS[operator](float("nan"), float(bound))

@@ -29,8 +29,8 @@ class Run:
     Attributes:
         ids: distinct; a filter's number is its place.
         snapshot: the filters.
-        hidden: bool [filters], those that were removed or replaced since; None where none is.
-        hidden_count: how many those are.
+        hidden: bool [filters], the filters that were removed or replaced since; None for none.
+        hidden_count: the number of hidden filters.
     """
 
     ids: Ids
@@ -44,7 +44,7 @@ class Run:
         return Run(ids, Snapshot.of(table))
 
     def __len__(self) -> int:
-        """The filters that are not hidden."""
+        """The number of filters that are not hidden."""
         return len(self.ids) - self.hidden_count
 
     def find(self, id: Id) -> int | None:
@@ -55,7 +55,7 @@ class Run:
         return number
 
     def find_all(self, ids: Ids) -> npt.NDArray[np.int64]:
-        """The numbers of those that are here and not hidden."""
+        """The numbers of the filters of some ids; hidden filters and unknown ids are left out."""
         numbers = self.ids.find_all(ids)
         numbers = numbers[numbers >= 0]
         return numbers if self.hidden is None else numbers[~self.hidden[numbers]]

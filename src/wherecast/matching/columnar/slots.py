@@ -40,7 +40,7 @@ class SlotColumn:
     codes: npt.NDArray[np.int64] | None = None
 
     def has(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        """Whether the values of some rows are there."""
+        """Whether some rows have a value, bool [rows]."""
         if not len(self.bits):
             return np.ones(len(rows), bool)
         places = rows + self.first
@@ -48,7 +48,7 @@ class SlotColumn:
         return there
 
     def present(self) -> npt.NDArray[np.bool_]:
-        """Where a value is there, bool [rows]."""
+        """Which rows have a value, bool [rows]."""
         return self.has(np.arange(len(self.values)))
 
     def take(self, rows: npt.NDArray[np.int64]) -> "SlotColumn":
@@ -97,7 +97,7 @@ def _open_part(array: pa.StructArray, attribute: Attribute) -> pa.Array:
 
 
 def _column(array: pa.Array) -> SlotColumn:
-    """The column of an array; that of strings without its values."""
+    """The column of an array; a column of strings still lacks its keys."""
     bits, first = _bits(array)
     if pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
         if len(array) <= len(_PLACES) and not array.null_count:  # coding so few takes longer
@@ -140,7 +140,7 @@ def _bits(array: pa.Array) -> tuple[npt.NDArray[np.uint8], int]:
 
 
 def string_keys(texts: pa.Array, strings: pa.Array) -> npt.NDArray[np.int64]:
-    """The keys of strings: twice the number of smaller ones, plus one where it is one of them."""
+    """The keys of strings: twice the number of smaller strings of the index, plus one if known."""
     if not len(strings) or not len(texts):
         return np.zeros(len(texts), np.int64)
     if _SEARCH_FACTOR * len(texts) < len(strings):

@@ -1,4 +1,4 @@
-"""Matching with trees: a batch goes through the kernels chunk by chunk, and results find room."""
+"""Matching with trees: the kernels take a batch chunk by chunk, and the result arrays grow."""
 
 import sys
 from collections.abc import Sequence
@@ -164,7 +164,7 @@ class _Work:
         )
 
     def _expect(self, begin: int, count: int) -> None:
-        """Makes room for the matches of a chunk, and at its first need for those of all rows."""
+        """Makes room for the matches of a chunk; the first time, for those expected of all rows."""
         found = int(self._ends[begin])
         if not begin or found + found * count // begin + 2 * self._most <= len(self._out):
             return
@@ -177,7 +177,7 @@ class _Work:
         self._out = larger
 
     def result(self) -> TreeMatches:
-        """What was found."""
+        """The matches of the batch."""
         found = int(self._ends[-1])
         numbers = self._out[:found] if found > len(self._out) // 2 else self._out[:found].copy()
         _spare.give(self._out)
@@ -201,7 +201,7 @@ class _Spare:
         self._lock = Lock()
 
     def take(self, size: int) -> Numbers:
-        """An int32 array of at least that size, with anything in it: the largest that is free."""
+        """An uninitialised int32 array of at least that size: the largest free one, or a new."""
         with self._lock:
             for place in range(len(self._arrays)):
                 if len(self._arrays[place]) < size:

@@ -1,1 +1,1 @@
-"""Indexes whose filters come and go one by one: what the kinds `betree` and `forest` stand on."""
+"""Indexes that change filter by filter: the kinds `betree` and `forest`, and their common parts."""

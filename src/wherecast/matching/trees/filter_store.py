@@ -157,7 +157,7 @@ class FilterStore:
         return sizes, sides[:used]
 
     def _append(self, more: FilterRows) -> range:
-        """Puts arrays behind those that are there; returns the new entries."""
+        """Appends arrays to the arrays of the store; returns the new entries."""
         first = self.count
         self._make_room([len(array) for array in more])
         for place, (array, new) in enumerate(zip(self.rows, more, strict=True)):

@@ -73,7 +73,7 @@ class Search:
         self._more: list[Ints] = []  # what leaves decided, in order: row times count, plus entry
 
     def run(self) -> EntryMatches:
-        """What the batch finds."""
+        """The matches of the batch."""
         for first in range(0, self._batch.rows, self._batch.chunk_rows):
             last = min(first + self._batch.chunk_rows, self._batch.rows)
             keys, at = self._batch.chunk(first, last), 0
@@ -137,7 +137,7 @@ class Search:
         used[:] = 0
 
     def _with_more(self, entries: Numbers) -> tuple[Ints, Numbers]:
-        """The matches with those that leaves decided."""
+        """The matches, joined with the matches that leaves decided."""
         rows = self._batch.rows
         more, others = np.divmod(np.concatenate(self._more), self._store.count)
         owners = np.concatenate([np.repeat(np.arange(rows), np.diff(self._ends)), more])

@@ -1,4 +1,4 @@
-"""What indexes over a store share: filters by id that come and go, and matching behind a lock.
+"""The common part of `betree` and `forest`: filters by id in a store, and matching under a lock.
 
 Concurrency: changes and matches exclude each other by one lock. Single filters wait until the next
 match, which reads all that wait together and then inserts them one by one.
@@ -54,8 +54,8 @@ class StoredIndex(Engine, Drawable, Savable, ABC):
     """Filters by id, in a store; a subclass finds the candidates.
 
     Attributes:
-        kind: of the index.
-        schema: what the filters are read with.
+        kind: the kind of index.
+        schema: the schema that the filters are read with.
     """
 
     kind: ClassVar[str]
@@ -83,11 +83,11 @@ class StoredIndex(Engine, Drawable, Savable, ABC):
 
     @abstractmethod
     def _search(self, batch: BatchKeys) -> EntryMatches:
-        """What a batch finds."""
+        """The matches of a batch."""
 
     @abstractmethod
     def _renumber(self, kept: Ints) -> None:
-        """Takes note that the store keeps some entries, numbered from 0 on."""
+        """Follows a compaction of the store, which keeps some entries, numbered from 0 on."""
 
     @abstractmethod
     def _shape(self) -> PictureNode:
@@ -111,7 +111,7 @@ class StoredIndex(Engine, Drawable, Savable, ABC):
         return id in self._numbers or id in self._waiting
 
     def _expect(self, id_type: type) -> None:
-        """Takes note of the type of ids that come.
+        """Sets the type of the ids.
 
         Raises:
             ConfigError: there are ids of another type.
@@ -174,7 +174,7 @@ class StoredIndex(Engine, Drawable, Savable, ABC):
         return BatchKeys(batch, self._store.slots, self._store.leaves)
 
     def _drop(self, ids: Iterable[Id]) -> None:
-        """Drops the filters of some ids, where there are any."""
+        """Drops the filters of some ids; unknown ids are left out."""
         for id in ids:
             if self._waiting.pop(id, None) is None:
                 entry = self._numbers.pop(id, None)
@@ -182,7 +182,7 @@ class StoredIndex(Engine, Drawable, Savable, ABC):
                     self._remove(entry)
 
     def _settle(self) -> None:
-        """Inserts the filters that wait, and forgets dropped ones where they are the most."""
+        """Inserts the filters that wait, and compacts the store where most entries are dropped."""
         if self._waiting:
             waiting, self._waiting = self._waiting, {}
             plain = {id: one for id, one in waiting.items() if isinstance(one, PlainFilter)}
@@ -209,7 +209,7 @@ class StoredIndex(Engine, Drawable, Savable, ABC):
         table: PredicateTable,
         insert: Callable[[range], None] | None = None,
     ) -> None:
-        """Takes new filters, whose ids are not there."""
+        """Adds filters of new ids from their table."""
         assert not table.rejected
         self._enter(ids, texts, self._store.add(table), insert)
 
@@ -238,7 +238,7 @@ class StoredIndex(Engine, Drawable, Savable, ABC):
             return save_filters(path, about, self.schema, Ids.of(ids), arrays)
 
     def _layout(self, entries: list[int]) -> tuple[dict[str, Any], Arrays]:
-        """Figures, and arrays named `layout.`, that tell how some entries are arranged."""
+        """Figures, and arrays named `layout.…`, that describe how some entries are arranged."""
         return {}, {}
 
     @override
@@ -274,7 +274,7 @@ class StoredIndex(Engine, Drawable, Savable, ABC):
         return self._store.nbytes
 
     def _cost_figures(self) -> dict[str, Any]:
-        """What matching has cost so far."""
+        """The cost of matching so far."""
         done = max(1, self._costs["publications"])
         return {
             "publications_matched": self._costs["publications"],

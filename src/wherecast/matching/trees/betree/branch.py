@@ -26,14 +26,14 @@ _UNREADABLE = (OSError, KeyError, TypeError, ValueError)  # pyarrow's and json's
 
 @dataclass(frozen=True, slots=True)
 class BranchFigures:
-    """A branch that is part of a tree.
+    """The figures of a branch that is part of a tree.
 
     Attributes:
-        attribute, type: of the attribute that it partitions; in an open schema, one name may have
-            several types.
-        subscriptions: how many filters it has.
-        checked: how often one of them was tried on a publication.
-        score: as insertion compares it.
+        attribute, type: name and type of the attribute that the branch partitions; in an open
+            schema, one name may have several types.
+        subscriptions: the number of its filters.
+        checked: how often one of its filters was tried on a publication.
+        score: the score by which insertion compares branches.
     """
 
     attribute: str
@@ -67,12 +67,12 @@ class Branch:
 
     @property
     def attribute(self) -> str:
-        """The name of the attribute that it partitions."""
+        """The name of the attribute that the branch partitions."""
         return self.attributes[0][0]
 
     @property
     def type(self) -> str:
-        """The type of that attribute."""
+        """The type of the attribute that the branch partitions."""
         return self.attributes[0][1]
 
     def to_arrow(self) -> pa.Table:
@@ -174,7 +174,7 @@ def named(
 
 
 def check_schema(branch: Branch, schema: Schema) -> None:
-    """Raises where a schema does not know the attributes of a branch, or with another type."""
+    """Raises `SnapshotError` unless a schema has the attributes of a branch, of the same types."""
     for name, kind in branch.attributes:
         declared = schema.find(name)
         if declared is None and not schema.open:

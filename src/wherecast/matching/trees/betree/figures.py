@@ -62,7 +62,7 @@ def plan_of(figures: dict[str, Any], filters: int, branches: Sequence[BranchFigu
 
 
 def depth_of(tree: BETree, c: int) -> int:
-    """How many p-nodes are above a c-node."""
+    """The number of p-nodes above a c-node."""
     depth, p = 0, int(tree.arrays.c[c, CNODE.PNODE])
     while p >= 0:
         depth += 1

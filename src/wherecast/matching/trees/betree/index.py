@@ -158,7 +158,7 @@ class BETreeIndex(StoredIndex, Branching):
             self._tree.arrays.state[TreeState.SAMPLED] = sampled
 
     def _resampled(self, listing: Listing, sampled: int) -> tuple[Listing, int]:
-        """A listing as it would be had this tree sampled it, and what the tree then has sampled.
+        """A listing with its counts scaled to the samples of this tree, and the number of these.
 
         A tree that has sampled nothing yet takes over what was sampled elsewhere.
         """
@@ -172,7 +172,11 @@ class BETreeIndex(StoredIndex, Branching):
     def _checked(
         self, listing: Listing, slots: list[int], places: Small
     ) -> Callable[[range], None]:
-        """What puts new entries to the nodes of a listing, which was tried on an empty tree."""
+        """A function that puts new entries into the nodes of a listing.
+
+        Raises:
+            SnapshotError: the listing does not make a tree.
+        """
         domains = self._store.slots.domains()
         make_nodes(BETree(self._store, self.parameters), listing, slots, domains)
         if len(places) and not -1 <= places.min() <= places.max() < len(listing):
@@ -221,7 +225,7 @@ class BETreeIndex(StoredIndex, Branching):
 
     @classmethod
     def load(cls, path: Path) -> tuple["BETreeIndex", type]:
-        """The index in a file, and the type of its ids; all of it is read.
+        """The index in a file, which is read as a whole, and the type of its ids.
 
         Raises:
             SnapshotError: the file is missing, damaged, or of a newer format.

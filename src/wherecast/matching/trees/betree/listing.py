@@ -176,7 +176,7 @@ def _half(tree: BETree, listing: Listing, row: int, over: int) -> int:
 
 
 def _note(tree: BETree, listing: Listing, row: int, c: int) -> None:
-    """Gives a c-node what the listing says of it."""
+    """Writes capacity, span and counts of a listing's row into its c-node."""
     arrays, most = tree.arrays, tree.limits.leaf_max
     arrays.c[c, CNODE.ROOM] = max(most, -(-int(listing.room[row]) // most) * most)
     arrays.f[c, SPAN.FROM], arrays.f[c, SPAN.TO] = listing.first[row], listing.last[row]
@@ -189,7 +189,7 @@ def _note(tree: BETree, listing: Listing, row: int, c: int) -> None:
 
 
 def add_counts(tree: BETree, p: int, listing: Listing) -> None:
-    """Adds to a p-node what was counted of another, whose listing this is."""
+    """Adds the counts of a listing to a p-node of the same attribute."""
     arrays, lost = tree.arrays, int(listing.false.sum())
     arrays.c[arrays.p[p, PNODE.ROOT], CNODE.FALSE] += lost
     arrays.p[p, PNODE.FALSE] += lost
@@ -199,7 +199,7 @@ def add_counts(tree: BETree, p: int, listing: Listing) -> None:
 def place_entries(
     tree: BETree, store: FilterStore, entries: range, nodes: npt.NDArray[np.int32]
 ) -> None:
-    """Puts new entries to c-nodes; those that a c-node does not enclose go where they belong.
+    """Puts new entries into c-nodes; an entry that its c-node does not enclose is inserted anew.
 
     Shapes: nodes int32 [entries].
     """

@@ -85,7 +85,7 @@ class BETree:
         return list(parts_of(self.arrays, ROOT))
 
     def match(self, batch: BatchKeys, only: int = ALL) -> EntryMatches:
-        """What a batch finds in the tree, or in the part of it that `only` says."""
+        """The matches of a batch in the whole tree, or in the part that `only` names."""
         stack = np.empty(int(self.arrays.state[TreeState.C_USED]) + 1, np.int64)
 
         def find(keys: KeyBatch, begin: int, room: Candidates) -> int:
