@@ -15,11 +15,11 @@ from wherecast.server.http.routes import (
     dead_letters,
     explain,
     health,
-    metrics,
     notifications,
     publications,
     push,
     read_publications,
+    server_metrics,
     streams,
     subscribers,
     subscriptions,
@@ -79,7 +79,7 @@ def api_of(context: Context, version: str) -> FastAPI:
         push,
         dead_letters,
         health,
-        metrics,
+        server_metrics,
     ):
         api.include_router(module.router(context))
     return api

@@ -12,7 +12,7 @@ from wherecast.server.http.pipeline_state import PipelineState
 from wherecast.server.http.stage_timings import Timings
 from wherecast.server.http.transport.append_signal import AppendSignal
 from wherecast.server.http.transport.body import Bodies
-from wherecast.server.http.transport.connections import Connections
+from wherecast.server.http.transport.push_connections import Connections
 from wherecast.server.http.transport.thread_pools import ThreadPools
 from wherecast.server.settings import Settings
 

@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from wherecast.broker.intake.published import Published
 from wherecast.model import WherecastError
-from wherecast.server.http.messages.errors import Refused, error_of
+from wherecast.server.http.messages.error_messages import Refused, error_of
 from wherecast.server.http.metric_catalog import METRICS
 
 

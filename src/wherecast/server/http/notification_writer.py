@@ -15,7 +15,7 @@ from wherecast.broker.broker_core import BrokerCore
 from wherecast.broker.dispatch.publication_cache import LoggedPublication
 from wherecast.delivery import Notification, encode_cursor
 from wherecast.model import StoreError
-from wherecast.server.http.messages.notifications import notification_json, publication_part
+from wherecast.server.http.messages.notification_messages import notification_json, publication_part
 
 _READ_AT_ONCE = 100  # publications: what is read and then does not fit is read again
 _FEW = 16

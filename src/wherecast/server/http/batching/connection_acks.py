@@ -13,8 +13,8 @@ from wherecast.broker.dispatch.acknowledgement import Acknowledgement
 from wherecast.model import WherecastError
 from wherecast.server.http.batching.ack_batcher import AckBatcher
 from wherecast.server.http.batching.read_acknowledgement import read_acknowledgement
-from wherecast.server.http.messages.acknowledgements import ConfirmationMessage
-from wherecast.server.http.messages.errors import ErrorMessage, Refused, error_of
+from wherecast.server.http.messages.acknowledgement_messages import ConfirmationMessage
+from wherecast.server.http.messages.error_messages import ErrorMessage, Refused, error_of
 
 _WAITING_MAX = 1_000  # messages; the connection is not read beyond them
 

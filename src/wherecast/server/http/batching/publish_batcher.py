@@ -19,7 +19,7 @@ from wherecast.broker.intake.json_bodies import prepare_objects, read_objects
 from wherecast.broker.intake.published import Published, published
 from wherecast.model import Limits, WherecastError
 from wherecast.server.http.batching.batcher import Batcher
-from wherecast.server.http.messages.errors import Refused
+from wherecast.server.http.messages.error_messages import Refused
 from wherecast.server.http.messages.openapi import ARROW, JSON
 from wherecast.server.http.routes.lookups import stream_schema
 from wherecast.server.http.stage_timings import Timings

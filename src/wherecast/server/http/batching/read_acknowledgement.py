@@ -2,8 +2,8 @@
 
 from wherecast.broker.dispatch.acknowledgement import Acknowledgement
 from wherecast.delivery import decode_cursor
-from wherecast.server.http.messages.acknowledgements import AcknowledgementRequest
-from wherecast.server.http.messages.errors import Refused
+from wherecast.server.http.messages.acknowledgement_messages import AcknowledgementRequest
+from wherecast.server.http.messages.error_messages import Refused
 from wherecast.server.http.messages.reading import read_request
 
 

@@ -5,7 +5,8 @@ keys; `reading` checks what others sent; `openapi` describes it, with an example
 the server or its framework, so that clients can share the declarations.
 
 - `declaration`: what makes a message; its JSON schema and its example.
-- `errors`: how a request is refused. `reading`: bodies as requests. `openapi`: descriptions.
-- a module per resource: `publications`, `streams`, `subscribers`, `subscriptions`,
-  `notifications`, `acknowledgements`, `push`, `explanations`, `dead_letters`, `operation`.
+- `reading`: bodies as requests. `openapi`: descriptions. `error_messages`: refusals.
+- a module per resource: `publication_messages`, `stream_messages`, `subscriber_messages`,
+  `subscription_messages`, `notification_messages`, `acknowledgement_messages`,
+  `explanation_messages`, `dead_letter_messages`, `operation_messages`, `push_options`.
 """

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Union
 
 from wherecast.server.http.messages.declaration import example_of, schema_of
-from wherecast.server.http.messages.errors import ErrorMessage
+from wherecast.server.http.messages.error_messages import ErrorMessage
 
 JSON = "application/json"
 NDJSON = "application/x-ndjson"

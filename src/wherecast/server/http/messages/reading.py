@@ -10,7 +10,7 @@ from wherecast.model import PublicationError
 from wherecast.model.names import did_you_mean
 from wherecast.model.values import describe
 from wherecast.server.http.messages.declaration import adapter_of
-from wherecast.server.http.messages.errors import Refused, pointer_to
+from wherecast.server.http.messages.error_messages import Refused, pointer_to
 
 T = TypeVar("T")
 

@@ -7,9 +7,12 @@ from fastapi.responses import Response
 
 from wherecast.model.times import format_time
 from wherecast.server.http.context import Context
-from wherecast.server.http.messages.dead_letters import DeadLetterMessage, DeadLettersMessage
+from wherecast.server.http.messages.dead_letter_messages import (
+    DeadLetterMessage,
+    DeadLettersMessage,
+)
 from wherecast.server.http.messages.openapi import answers
-from wherecast.server.http.routes.parameters import Limit
+from wherecast.server.http.routes.route_parameters import Limit
 from wherecast.server.http.transport.answers import answer
 from wherecast.store.records import DeadLetter
 

@@ -9,12 +9,12 @@ from wherecast.broker.intake.json_bodies import KEYS
 from wherecast.language import Filter
 from wherecast.model import PublicationError, Schema
 from wherecast.server.http.context import Context
-from wherecast.server.http.messages.errors import Refused, pointer_to
-from wherecast.server.http.messages.explanations import ExplainRequest, ExplanationMessage
+from wherecast.server.http.messages.error_messages import Refused, pointer_to
+from wherecast.server.http.messages.explanation_messages import ExplainRequest, ExplanationMessage
 from wherecast.server.http.messages.openapi import JSON, answers, body, request
 from wherecast.server.http.messages.reading import read_request
 from wherecast.server.http.routes.lookups import stream_schema
-from wherecast.server.http.routes.parameters import StreamName
+from wherecast.server.http.routes.route_parameters import StreamName
 from wherecast.server.http.transport.answers import answer
 from wherecast.server.http.transport.body import content_type
 

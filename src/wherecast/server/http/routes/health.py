@@ -8,7 +8,11 @@ from fastapi.responses import Response
 from wherecast.model import WherecastError
 from wherecast.server.http.context import Context
 from wherecast.server.http.messages.openapi import answers
-from wherecast.server.http.messages.operation import HealthMessage, LinksMessage, ReadinessMessage
+from wherecast.server.http.messages.operation_messages import (
+    HealthMessage,
+    LinksMessage,
+    ReadinessMessage,
+)
 from wherecast.server.http.transport.answers import answer
 from wherecast.store.clock import now_us
 from wherecast.store.contracts import Store

@@ -3,7 +3,7 @@
 from wherecast.broker.broker_core import BrokerCore
 from wherecast.broker.registrar.registrar import checked_name
 from wherecast.model import ConfigError, Schema
-from wherecast.server.http.messages.errors import Refused
+from wherecast.server.http.messages.error_messages import Refused
 
 
 def stream_schema(core: BrokerCore, stream: str) -> Schema:

@@ -12,12 +12,15 @@ from wherecast.broker.dispatch.acknowledgement import Acknowledgement
 from wherecast.broker.loop_event import LoopEvent
 from wherecast.server.http.batching.read_acknowledgement import read_acknowledgement
 from wherecast.server.http.context import Context
-from wherecast.server.http.messages.acknowledgements import AcknowledgementRequest
-from wherecast.server.http.messages.errors import Refused
-from wherecast.server.http.messages.notifications import NotificationsMessage, notifications_json
+from wherecast.server.http.messages.acknowledgement_messages import AcknowledgementRequest
+from wherecast.server.http.messages.error_messages import Refused
+from wherecast.server.http.messages.notification_messages import (
+    NotificationsMessage,
+    notifications_json,
+)
 from wherecast.server.http.messages.openapi import JSON, answers, body, request
 from wherecast.server.http.routes.lookups import open_queue
-from wherecast.server.http.routes.parameters import Most, SubscriberName, Wait
+from wherecast.server.http.routes.route_parameters import Most, SubscriberName, Wait
 from wherecast.server.http.transport.body import content_type
 
 _ANSWER_BYTES_MAX = 4 << 20  # with fewer than were asked for, the next pull gives the others

@@ -7,15 +7,15 @@ from wherecast.broker.intake.published import Published
 from wherecast.model import WherecastError
 from wherecast.server.http.context import Context
 from wherecast.server.http.messages.declaration import example_of
-from wherecast.server.http.messages.errors import Refused
+from wherecast.server.http.messages.error_messages import Refused
 from wherecast.server.http.messages.openapi import ARROW, JSON, NDJSON, answers, lines, request
-from wherecast.server.http.messages.publications import (
+from wherecast.server.http.messages.publication_messages import (
     PUBLISH_SCHEMA,
     PublicationRequest,
     PublishedMessage,
     error_of_row,
 )
-from wherecast.server.http.routes.parameters import StreamName
+from wherecast.server.http.routes.route_parameters import StreamName
 from wherecast.server.http.transport.answers import answer
 from wherecast.server.http.transport.body import content_type
 

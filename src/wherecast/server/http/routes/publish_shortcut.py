@@ -12,7 +12,7 @@ from fastapi import Request
 
 from wherecast.model import WherecastError
 from wherecast.server.http.context import Context
-from wherecast.server.http.messages.errors import Refused
+from wherecast.server.http.messages.error_messages import Refused
 from wherecast.server.http.routes.publications import publish
 from wherecast.server.http.transport.answers import on_bug, refusal
 from wherecast.server.http.transport.guard import App, Scope

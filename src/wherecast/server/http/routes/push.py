@@ -21,9 +21,9 @@ from wherecast.model import WherecastError
 from wherecast.server.http.batching.connection_acks import ConnectionAcks
 from wherecast.server.http.context import Context
 from wherecast.server.http.messages.declaration import write
-from wherecast.server.http.messages.errors import Refused
-from wherecast.server.http.messages.notifications import notifications_json
-from wherecast.server.http.messages.push import PushOptions, options_of
+from wherecast.server.http.messages.error_messages import Refused
+from wherecast.server.http.messages.notification_messages import notifications_json
+from wherecast.server.http.messages.push_options import PushOptions, options_of
 from wherecast.server.http.notification_writer import WrittenNotifications
 from wherecast.server.http.routes.lookups import open_queue
 from wherecast.server.http.transport.answers import refusal

@@ -10,13 +10,13 @@ from wherecast.broker.dispatch.publication_cache import LoggedPublication
 from wherecast.broker.loop_event import LoopEvent
 from wherecast.server.http.context import Context
 from wherecast.server.http.messages.openapi import answers
-from wherecast.server.http.messages.publications import (
+from wherecast.server.http.messages.publication_messages import (
     LoggedPublicationMessage,
     LoggedPublicationsMessage,
 )
 from wherecast.server.http.routes.lookups import stream_schema
 from wherecast.server.http.routes.notifications import check_range, first_of, gone
-from wherecast.server.http.routes.parameters import Most, StreamName, Wait
+from wherecast.server.http.routes.route_parameters import Most, StreamName, Wait
 from wherecast.server.http.transport.answers import answer
 
 _PARTITION = 0  # the embedded log has one

@@ -7,17 +7,17 @@ from fastapi.responses import Response
 
 from wherecast.model import ConfigError, Schema, SchemaError
 from wherecast.server.http.context import Context
-from wherecast.server.http.messages.errors import Refused
+from wherecast.server.http.messages.error_messages import Refused
 from wherecast.server.http.messages.openapi import JSON, answers, body, request
 from wherecast.server.http.messages.reading import read_request
-from wherecast.server.http.messages.streams import (
+from wherecast.server.http.messages.stream_messages import (
     SchemaMessage,
     StreamMessage,
     StreamRequest,
     StreamsMessage,
 )
 from wherecast.server.http.routes.lookups import name_of, stream_schema
-from wherecast.server.http.routes.parameters import StreamName
+from wherecast.server.http.routes.route_parameters import StreamName
 from wherecast.server.http.transport.answers import answer
 from wherecast.server.http.transport.body import content_type
 from wherecast.store.clock import now_us

@@ -5,11 +5,11 @@ from fastapi.responses import Response
 
 from wherecast.delivery import encode_cursor
 from wherecast.server.http.context import Context
-from wherecast.server.http.messages.errors import Refused
+from wherecast.server.http.messages.error_messages import Refused
 from wherecast.server.http.messages.openapi import answers
-from wherecast.server.http.messages.subscribers import SubscriberMessage, SubscribersMessage
+from wherecast.server.http.messages.subscriber_messages import SubscriberMessage, SubscribersMessage
 from wherecast.server.http.routes.lookups import name_of, open_queue
-from wherecast.server.http.routes.parameters import After, Limit, SubscriberName
+from wherecast.server.http.routes.route_parameters import After, Limit, SubscriberName
 from wherecast.server.http.transport.answers import answer
 
 

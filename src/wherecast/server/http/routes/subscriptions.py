@@ -12,10 +12,10 @@ from wherecast.language import Filter
 from wherecast.model import Subscription
 from wherecast.model.times import format_time, time_micros
 from wherecast.server.http.context import Context
-from wherecast.server.http.messages.errors import Refused
+from wherecast.server.http.messages.error_messages import Refused
 from wherecast.server.http.messages.openapi import JSON, NDJSON, answers, body, lines, request
 from wherecast.server.http.messages.reading import check_request, read_request
-from wherecast.server.http.messages.subscriptions import (
+from wherecast.server.http.messages.subscription_messages import (
     SubscriptionLine,
     SubscriptionMessage,
     SubscriptionRequest,
@@ -23,7 +23,12 @@ from wherecast.server.http.messages.subscriptions import (
     VerdictsMessage,
 )
 from wherecast.server.http.routes.lookups import name_of, open_queue, stream_schema
-from wherecast.server.http.routes.parameters import After, Limit, SubscriberName, SubscriptionId
+from wherecast.server.http.routes.route_parameters import (
+    After,
+    Limit,
+    SubscriberName,
+    SubscriptionId,
+)
 from wherecast.server.http.routes.streams import offsets_of
 from wherecast.server.http.transport.answers import answer
 from wherecast.server.http.transport.body import content_type

@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 
 from wherecast.model import WherecastError
 from wherecast.server.http.messages.declaration import write
-from wherecast.server.http.messages.errors import Refused, error_of
+from wherecast.server.http.messages.error_messages import Refused, error_of
 
 _log = logging.getLogger("wherecast.http")
 _RETRY_AFTER = {"Retry-After": "1"}

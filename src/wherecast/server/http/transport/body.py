@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fastapi import Request
 from starlette.requests import ClientDisconnect
 
-from wherecast.server.http.messages.errors import Refused
+from wherecast.server.http.messages.error_messages import Refused
 from wherecast.server.http.messages.openapi import ARROW, JSON, NDJSON
 from wherecast.server.settings import RequestLimits
 

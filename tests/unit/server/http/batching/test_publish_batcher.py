@@ -14,7 +14,7 @@ from wherecast.broker.intake.intake import PreparedPublications
 from wherecast.broker.intake.published import Published
 from wherecast.model import DEFAULT_LIMITS, StoreError
 from wherecast.server.http.batching.publish_batcher import PublishBatcher
-from wherecast.server.http.messages.errors import Refused
+from wherecast.server.http.messages.error_messages import Refused
 from wherecast.server.http.stage_timings import Timings
 from wherecast.server.http.transport.body import JSON, NDJSON
 from wherecast.server.http.transport.thread_pools import ThreadPools

@@ -15,8 +15,8 @@ from typing_extensions import is_typeddict
 
 from wherecast.server.http import messages
 from wherecast.server.http.messages.declaration import adapter_of, example_of, schema_of, write
-from wherecast.server.http.messages.subscribers import SubscriberMessage
-from wherecast.server.http.messages.subscriptions import SubscriptionsMessage
+from wherecast.server.http.messages.subscriber_messages import SubscriberMessage
+from wherecast.server.http.messages.subscription_messages import SubscriptionsMessage
 
 MODULES = [
     import_module(f"{messages.__name__}.{one.name}")

@@ -7,11 +7,11 @@ import pytest
 pytest.importorskip("fastapi")
 
 from wherecast.columns.rows import Unreadable
-from wherecast.server.http.messages.acknowledgements import AcknowledgementRequest
-from wherecast.server.http.messages.errors import Refused, error_of, pointer_to
-from wherecast.server.http.messages.explanations import ExplainRequest
+from wherecast.server.http.messages.acknowledgement_messages import AcknowledgementRequest
+from wherecast.server.http.messages.error_messages import Refused, error_of, pointer_to
+from wherecast.server.http.messages.explanation_messages import ExplainRequest
 from wherecast.server.http.messages.reading import check_request, read_request
-from wherecast.server.http.messages.subscriptions import SubscriptionRequest
+from wherecast.server.http.messages.subscription_messages import SubscriptionRequest
 
 
 def test_a_request_is_what_was_sent_without_nulls() -> None:

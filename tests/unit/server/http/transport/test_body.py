@@ -11,7 +11,7 @@ pytest.importorskip("fastapi")
 
 from fastapi import Request
 
-from wherecast.server.http.messages.errors import Refused
+from wherecast.server.http.messages.error_messages import Refused
 from wherecast.server.http.transport.body import JSON, NDJSON, Bodies, content_type
 from wherecast.server.settings import RequestLimits
 

@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 
 from wherecast.columns import Rejection
 from wherecast.server.http.messages.declaration import message, schema_of
-from wherecast.server.http.messages.errors import ErrorDetail, pointer_to
+from wherecast.server.http.messages.error_messages import ErrorDetail, pointer_to
 
 _Offset = Annotated[int, Field(description="The offset in the log.", examples=[17])]
 _Stream = Annotated[str, Field(examples=["default"])]

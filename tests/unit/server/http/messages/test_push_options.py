@@ -4,8 +4,8 @@ import pytest
 
 pytest.importorskip("fastapi")
 
-from wherecast.server.http.messages.errors import Refused
-from wherecast.server.http.messages.push import PushOptions, options_of
+from wherecast.server.http.messages.error_messages import Refused
+from wherecast.server.http.messages.push_options import PushOptions, options_of
 
 IN_FLIGHT_MAX = 100
 

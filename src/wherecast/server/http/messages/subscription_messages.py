@@ -6,8 +6,8 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from wherecast.server.http.messages.declaration import message
-from wherecast.server.http.messages.errors import ErrorDetail
-from wherecast.server.http.messages.subscribers import NextPage
+from wherecast.server.http.messages.error_messages import ErrorDetail
+from wherecast.server.http.messages.subscriber_messages import NextPage
 
 _Id = Annotated[str, Field(examples=["s1"])]
 _Filter = Annotated[str, Field(description="A WHERE clause.", examples=["no2 > 40"])]

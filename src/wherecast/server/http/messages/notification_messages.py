@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 from wherecast.model import Publication
 from wherecast.server.http.messages.declaration import message, write
-from wherecast.server.http.messages.publications import PublicationMessage
+from wherecast.server.http.messages.publication_messages import PublicationMessage
 
 
 @message

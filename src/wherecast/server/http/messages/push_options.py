@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from wherecast.model.names import did_you_mean
-from wherecast.server.http.messages.errors import Refused
+from wherecast.server.http.messages.error_messages import Refused
 
 _KNOWN = ("window", "batch", "confirm")
 _TRUTHS = {"true": True, "1": True, "false": False, "0": False}
