@@ -2,9 +2,9 @@
 
 import pytest
 
-accumulators = pytest.importorskip("pyspark.accumulators")
-
 from wherecast.pipeline.live.pipeline_process import _expect_the_end_of_java
+
+accumulators = pytest.importorskip("pyspark.accumulators")
 
 
 @pytest.mark.parametrize(
@@ -26,6 +26,6 @@ def test_the_end_of_java_is_no_traceback(
         server = kind.__new__(kind)
         try:
             raise problem
-        except Exception:
+        except type(problem):
             server.handle_error(None, ("127.0.0.1", 1))
         assert ("Traceback" not in capsys.readouterr().err) == is_silent
