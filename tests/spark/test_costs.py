@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from wherecast.bench.spark.metrics import moved, watched
+from wherecast.bench.spark.worker_metrics import moved, watched
 from wherecast.pipeline.filters.loaded_filters import compile_filters
 from wherecast.pipeline.stages import inline_runner
 from wherecast.pipeline.stages.batch_task import JoinTask

@@ -73,8 +73,8 @@ class Remote:
             content = answer.read()
         except (OSError, http.client.HTTPException) as error:
             self._connection.close()
-            told = getattr(error, "strerror", None) or type(error).__name__
-            raise Unreachable(f"no server answers at {self.url}: {told.lower()}") from None
+            reason = getattr(error, "strerror", None) or type(error).__name__
+            raise Unreachable(f"no server answers at {self.url}: {reason.lower()}") from None
         except KeyboardInterrupt:
             self._connection.close()  # what comes over it now is no answer to the next call
             raise

@@ -117,10 +117,6 @@ def table_generator(seed: int) -> np.random.Generator:
 
 
 def require(condition: bool, message: str) -> None:
-    """Nothing where an option can work.
-
-    Raises:
-        ConfigError: the condition is false.
-    """
+    """Raises ConfigError unless the condition holds."""
     if not condition:
         raise ConfigError(message)

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from wherecast.bench.broker import latency, publish, segments
-from wherecast.bench.broker.load import BrokerLoad
+from wherecast.bench.broker import broker_latency, publish_rate, segment_merging
+from wherecast.bench.broker.broker_load import BrokerLoad
 from wherecast.bench.choice import CaseRows, rows_of
 from wherecast.bench.pictures import Panel, bars_of
 from wherecast.bench.progress import Doing, Row, View
@@ -42,29 +42,29 @@ def rows(size: int | None, seed: int, only: str | None = None) -> Iterator[Row |
 
 
 def _publish(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
-    for publishing in publish.cases(size):
+    for publishing in publish_rate.cases(size):
         yield Doing(f"{publishing.what}: drawing")
         load = BrokerLoad.drawn(publishing.publications, seed)
         yield Doing(publishing.what)
-        yield publish.measure(publishing, load, home / publishing.what)
+        yield publish_rate.measure(publishing, load, home / publishing.what)
 
 
 def _latency(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
     yield Doing("inline, in memory")
-    yield latency.inline("inline, in memory", size, seed, None)
+    yield broker_latency.inline("inline, in memory", size, seed, None)
     yield Doing("inline, durable")
-    yield latency.inline("inline, durable", size, seed, home / "inline")
+    yield broker_latency.inline("inline, durable", size, seed, home / "inline")
 
 
 def _spark(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
     yield Doing("Spark: starting")
-    yield latency.on_spark(size, seed, home / "spark")
+    yield broker_latency.on_spark(size, seed, home / "spark")
 
 
 def _segments(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
     for matches in (1, 100):
         yield Doing(f"segments, × {matches}")
-        yield segments.measure(size, matches, home / str(matches))
+        yield segment_merging.measure(size, matches, home / str(matches))
 
 
 CASES: dict[str, CaseRows] = {

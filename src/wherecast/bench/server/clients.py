@@ -12,8 +12,8 @@ from time import perf_counter, sleep
 import orjson
 
 from wherecast.bench.measured import WrongResult
-from wherecast.bench.server.load import SUBSCRIBERS, ServerLoad
 from wherecast.bench.server.process import MeasuredServer
+from wherecast.bench.server.server_load import SUBSCRIBERS, ServerLoad
 
 PATH = "/v1/streams/default/publications"
 NDJSON = "application/x-ndjson"

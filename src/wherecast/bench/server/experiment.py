@@ -8,13 +8,13 @@ from time import perf_counter, process_time, sleep
 from wherecast.bench.choice import CaseRows, rows_of
 from wherecast.bench.pictures import Panel, bars_of
 from wherecast.bench.progress import Doing, Row, View
-from wherecast.bench.server import connections, subscriptions
+from wherecast.bench.server import bulk_subscriptions, many_connections
 from wherecast.bench.server.clients import PublishingConnection, receiving, subscribe_all
 from wherecast.bench.server.cpu import cpu_columns
 from wherecast.bench.server.hops import HOPS, hop_columns, hop_seconds
-from wherecast.bench.server.latency import WARM_UP, latency
-from wherecast.bench.server.load import SCHEMA, ServerLoad
 from wherecast.bench.server.process import MeasuredServer, measured_server
+from wherecast.bench.server.server_latency import WARM_UP, latency
+from wherecast.bench.server.server_load import SCHEMA, ServerLoad
 
 TITLE = "A server: publications accepted over HTTP, matched, pushed and acknowledged"
 VIEWS = (
@@ -137,8 +137,8 @@ def _deliver(runner: str) -> CaseRows:
 
 CASES: dict[str, CaseRows] = {
     "accept": _accept,
-    "subscriptions": subscriptions.rows,
-    "connections": connections.rows,
+    "subscriptions": bulk_subscriptions.rows,
+    "connections": many_connections.rows,
     "inline": _deliver("inline"),
     "latency": latency("inline"),
     "spark": _deliver("spark"),

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from wherecast.bench.spark.metrics import Moved, Resident, moved, watched
+from wherecast.bench.spark.worker_metrics import Moved, Resident, moved, watched
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

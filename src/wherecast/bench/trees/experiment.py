@@ -13,7 +13,7 @@ from wherecast.bench.progress import Doing, Row, View
 from wherecast.bench.trees.cases import CASES, TreesCase, cases
 from wherecast.bench.trees.changes import tree_changes
 from wherecast.bench.trees.engines import measured
-from wherecast.bench.trees.published import compared
+from wherecast.bench.trees.published_figures import compared
 from wherecast.bench.trees.singles import single_changes
 
 TITLE = "Trees: publications matched and filters changed, by kind of index"

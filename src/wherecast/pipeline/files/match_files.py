@@ -28,13 +28,13 @@ _ID = "filter_id"
 
 @dataclass(slots=True)
 class Tally:
-    """What was seen so far.
+    """The counts of a run so far.
 
     Attributes:
-        publications: how many were read, bad ones included.
-        matches: how many were written.
-        refused: how many publications the schema refused, or could not be read.
-        dead_letters: the first of these.
+        publications: number of publications, refused ones included.
+        matches: number of matches that were written.
+        refused: number of publications that the schema refused, or that could not be read.
+        dead_letters: the first refused publications.
     """
 
     publications: int = 0
@@ -64,7 +64,7 @@ def match_files(
         source: the filters; picklable where the runner sends tasks away.
         output: what is written.
         runner: does the matching.
-        tally: counts what was seen.
+        tally: counts publications, matches and refused publications.
 
     Raises:
         ConfigError: the publications have a column of that name already.

@@ -127,9 +127,9 @@ def need_columns(
             raise ConfigError(_absent(name, one, found))
         if filters.enforced:  # a column may be read as another type
             continue
-        if _shown(column) != _shown(attribute):
-            told = f"as {_shown(attribute)}, the column is {_shown(column)}"
-            raise ConfigError(f"the filters were read for {name} {told}")
+        if _type_text(column) != _type_text(attribute):
+            types = f"as {_type_text(attribute)}, the column is {_type_text(column)}"
+            raise ConfigError(f"the filters were read for {name} {types}")
 
 
 def _absent(name: str, filter_id: object, found: Schema) -> str:
@@ -138,11 +138,11 @@ def _absent(name: str, filter_id: object, found: Schema) -> str:
     if filter_id is not None:
         text = f"the filters name {name} (filter {filter_id!r} for one)"
     hint = did_you_mean(name, found.names)
-    told = f"{text}, which is no column of the publications"
-    return f"{told}; {hint}" if hint else told
+    message = f"{text}, which is no column of the publications"
+    return f"{message}; {hint}" if hint else message
 
 
-def _shown(attribute: Attribute) -> str:
+def _type_text(attribute: Attribute) -> str:
     """The type of an attribute as far as comparisons depend on it."""
     scale = f" with {attribute.scale} digits after the point" if attribute.scale else ""
     return attribute.kind + scale

@@ -98,15 +98,15 @@ def _options(master: str, home: Path) -> dict[str, Any]:
 def _stderr_to(path: Path) -> Iterator[None]:
     """Standard error goes to a file: also that of a Java process started meanwhile, to its end."""
     sys.stderr.flush()
-    kept = os.dup(2)
+    original = os.dup(2)
     with path.open("wb") as file:
         os.dup2(file.fileno(), 2)
     try:
         yield
     finally:
         sys.stderr.flush()
-        os.dup2(kept, 2)
-        os.close(kept)
+        os.dup2(original, 2)
+        os.close(original)
 
 
 def _reason(error: Exception, log: Path) -> str:
@@ -115,13 +115,13 @@ def _reason(error: Exception, log: Path) -> str:
     problem = java_problem() if exited else None
     if problem is not None:
         return problem
-    said = log.read_text(errors="replace").splitlines() if log.exists() else []
+    log_lines = log.read_text(errors="replace").splitlines() if log.exists() else []
     for mark, cut in (('Exception in thread "main"', "Exception: "), ("connect to master", ": ")):
-        told = next((line for line in said if mark in line), None)
-        if told is not None:
-            return told.rsplit(cut, 1)[-1]
+        cause = next((line for line in log_lines if mark in line), None)
+        if cause is not None:
+            return cause.rsplit(cut, 1)[-1]
     if exited:
-        last = next((line for line in reversed(said) if line.strip()), "it said nothing")
+        last = next((line for line in reversed(log_lines) if line.strip()), "it said nothing")
         return f"Java ended at once: {last.strip()}"
     return gist(error)
 

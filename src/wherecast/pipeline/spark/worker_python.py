@@ -57,8 +57,8 @@ def need_python(spark: "SparkSession") -> None:
         raise ConfigError(f"{where} has no {', '.join(missing)}: {_REMEDY}")
     version = found.packages["wherecast"]
     if version != __version__:
-        told = f"has Wherecast {version}, the driver has {__version__}"
-        raise ConfigError(f"{where} {told}: install the same there; {_HOW_TO}")
+        reason = f"has Wherecast {version}, the driver has {__version__}"
+        raise ConfigError(f"{where} {reason}: install the same there; {_HOW_TO}")
 
 
 def worker_python(spark: "SparkSession") -> WorkerPython | None:
@@ -95,11 +95,11 @@ def _ask(spark: "SparkSession") -> WorkerPython | None:
     except Exception as error:  # noqa: BLE001  # of Spark or of py4j, which Connect does not have
         for line in str(error).splitlines():
             if _MISMATCH in line:
-                told = line.partition("] ")[2].partition(", PySpark")[0]
-                raise ConfigError(f"{told}: {_REMEDY}") from None
+                reason = line.partition("] ")[2].partition(", PySpark")[0]
+                raise ConfigError(f"{reason}: {_REMEDY}") from None
             if _NO_PROGRAM in line:
-                told = line[line.index(_NO_PROGRAM) :].partition(" (in ")[0]
-                raise ConfigError(f"Spark cannot start its workers: {told}: {_REMEDY}") from None
+                reason = line[line.index(_NO_PROGRAM) :].partition(" (in ")[0]
+                raise ConfigError(f"Spark cannot start its workers: {reason}: {_REMEDY}") from None
         return None
     return WorkerPython(**json.loads(row[0]))
 

@@ -13,7 +13,7 @@ from wherecast.bench.trees import cases as trees_cases
 from wherecast.bench.trees import changes as trees_changes
 from wherecast.bench.trees import experiment as trees
 from wherecast.bench.trees.cases import CASES, cases
-from wherecast.bench.trees.published import compared
+from wherecast.bench.trees.published_figures import compared
 from wherecast.cli.entry import run as command
 from wherecast.matching import Index
 from wherecast.model import ConfigError

@@ -13,8 +13,8 @@ from wherecast.bench.measured import WrongResult
 from wherecast.bench.progress import Doing, Row
 from wherecast.bench.server.clients import NDJSON, PublishingConnection
 from wherecast.bench.server.cpu import cpu_columns
-from wherecast.bench.server.load import SCHEMA
 from wherecast.bench.server.process import measured_server
+from wherecast.bench.server.server_load import SCHEMA
 from wherecast.workloads import alerts
 
 _SUBSCRIPTIONS = 1_000_000

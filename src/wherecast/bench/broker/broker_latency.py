@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from wherecast.bench.broker.load import SUBSCRIBER, BrokerLoad
+from wherecast.bench.broker.broker_load import SUBSCRIBER, BrokerLoad
 from wherecast.bench.measured import WrongResult
 from wherecast.bench.progress import Row
 from wherecast.broker.broker import Broker

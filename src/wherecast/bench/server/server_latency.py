@@ -13,8 +13,8 @@ from wherecast.bench.progress import Doing, Row
 from wherecast.bench.server.clients import PublishingConnection, Receiving, receiving, subscribe_all
 from wherecast.bench.server.cpu import cpu_columns
 from wherecast.bench.server.hops import hop_columns, hop_seconds
-from wherecast.bench.server.load import SCHEMA, ServerLoad
 from wherecast.bench.server.process import MeasuredServer, measured_server
+from wherecast.bench.server.server_load import SCHEMA, ServerLoad
 
 RATE_S = 500
 WARM_UP = {"inline": 20_000, "spark": 60_000}

@@ -17,8 +17,8 @@ from wherecast.bench.progress import Doing, Row
 from wherecast.bench.server.clients import PATH
 from wherecast.bench.server.cpu import cpu_columns
 from wherecast.bench.server.hops import hop_columns, hop_seconds
-from wherecast.bench.server.latency import Clock, publish_at_rate
 from wherecast.bench.server.process import MeasuredServer, measured_server
+from wherecast.bench.server.server_latency import Clock, publish_at_rate
 
 _CONNECTIONS, _SILENT = 2_000, 100
 _COUNT = 10_000

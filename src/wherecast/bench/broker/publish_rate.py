@@ -7,7 +7,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from wherecast.bench.broker.load import SUBSCRIBER, BrokerLoad
+from wherecast.bench.broker.broker_load import SUBSCRIBER, BrokerLoad
 from wherecast.bench.progress import Row
 from wherecast.broker.broker import Broker
 from wherecast.broker.subscriber import Subscriber

@@ -8,8 +8,8 @@ import pytest
 
 from wherecast.bench import Options, run
 from wherecast.bench.broker import experiment as broker
-from wherecast.bench.broker import publish
-from wherecast.bench.broker.load import BrokerLoad
+from wherecast.bench.broker import publish_rate
+from wherecast.bench.broker.broker_load import BrokerLoad
 from wherecast.bench.experiments import EXPERIMENTS
 from wherecast.bench.measured import WrongResult
 from wherecast.bench.pictures import save_picture
@@ -24,9 +24,9 @@ ROW: dict[str, Any] = NUMBERS | {
 
 
 def test_the_cases_that_targets_are_stated_for() -> None:
-    found = {(case.threads, case.batch): case.publications for case in publish.cases(None)}
+    found = {(case.threads, case.batch): case.publications for case in publish_rate.cases(None)}
     assert found == {(1, 1): 4_000, (8, 1): 4_000, (1, 1_000): 400_000, (8, 1_000): 400_000}
-    for case in publish.cases(10):
+    for case in publish_rate.cases(10):
         assert case.publications % (case.threads * case.batch) == 0
 
 
