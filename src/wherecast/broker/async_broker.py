@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from wherecast.broker.broker import Broker
-from wherecast.broker.intake.published import Published
+from wherecast.broker.intake.publish_outcome import PublishOutcome
 from wherecast.broker.loop_event import LoopEvent
 from wherecast.broker.publisher import Publisher
 from wherecast.broker.registrar.registrar import DEFAULT_STREAM
@@ -50,7 +50,7 @@ class AsyncPublisher:
         payload: bytes | None = None,
         id: str | None = None,
         stream: str = DEFAULT_STREAM,
-    ) -> Published:
+    ) -> PublishOutcome:
         """Accepts one publication, as `Publisher.publish` does."""
         return await asyncio.to_thread(self._publisher.publish, attributes, payload, id, stream)
 
@@ -58,7 +58,7 @@ class AsyncPublisher:
         self,
         publications: Iterable[Publication | Mapping[str, Any]],
         stream: str = DEFAULT_STREAM,
-    ) -> Published:
+    ) -> PublishOutcome:
         """Accepts many publications, as `Publisher.publish_all` does."""
         return await asyncio.to_thread(self._publisher.publish_all, publications, stream)
 

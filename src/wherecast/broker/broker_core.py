@@ -31,7 +31,7 @@ from wherecast.broker.dispatch.courier import Courier
 from wherecast.broker.dispatch.publication_cache import LoggedPublication, PublicationCache
 from wherecast.broker.inline_source import InlineSource
 from wherecast.broker.intake.intake import PreparedPublications, prepare
-from wherecast.broker.intake.published import Published, published
+from wherecast.broker.intake.publish_outcome import PublishOutcome, outcome_of
 from wherecast.broker.registrar.registrar import DEFAULT_STREAM, Registrar
 from wherecast.broker.runner import Runner
 from wherecast.broker.tending import Tending
@@ -229,7 +229,7 @@ class BrokerCore:
 
     # Publications on their way in.
 
-    def publish(self, given: Sequence[Publication], stream: str) -> Published:
+    def publish(self, given: Sequence[Publication], stream: str) -> PublishOutcome:
         """Accepts publications, but for those that are refused.
 
         Raises:
@@ -237,7 +237,7 @@ class BrokerCore:
         """
         self.check()
         prepared = prepare(given, stream, self.registrar.schema(stream))
-        return published(prepared, self.accept(prepared))
+        return outcome_of(prepared, self.accept(prepared))
 
     def accept(self, prepared: PreparedPublications) -> Receipt | None:
         """Appends publications that were prepared, and has them matched; None if none is good.

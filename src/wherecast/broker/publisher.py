@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from wherecast.broker.broker_core import BrokerCore
-from wherecast.broker.intake.published import Published
+from wherecast.broker.intake.publish_outcome import PublishOutcome
 from wherecast.broker.registrar.registrar import DEFAULT_STREAM, checked_name
 from wherecast.model import ConfigError, Publication
 from wherecast.model.values import describe
@@ -24,7 +24,7 @@ class Publisher:
         payload: bytes | None = None,
         id: str | None = None,
         stream: str = DEFAULT_STREAM,
-    ) -> Published:
+    ) -> PublishOutcome:
         """Accepts one publication; a durable broker has it on disk when this returns.
 
         Args:
@@ -50,7 +50,7 @@ class Publisher:
         self,
         publications: Iterable[Publication | Mapping[str, Any]],
         stream: str = DEFAULT_STREAM,
-    ) -> Published:
+    ) -> PublishOutcome:
         """Accepts many publications in one step, but for those that are refused.
 
         Raises:

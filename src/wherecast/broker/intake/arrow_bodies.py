@@ -15,14 +15,14 @@ import pyarrow.compute as pc
 import pyarrow.types as kinds
 
 from wherecast.arrays.vectors import array_of, filled
-from wherecast.broker.intake.arrow_outline import outline
+from wherecast.broker.intake.arrow_outline import outline_of
 from wherecast.broker.intake.intake import (
     FIRST_US,
     ID_CHARACTERS_MAX,
     LAST_US,
     PreparedPublications,
     Rows,
-    completed,
+    complete,
 )
 from wherecast.broker.intake.json_bodies import KEYS, refuse_many
 from wherecast.columns import Decoded, Rejection, read_arrow
@@ -46,7 +46,7 @@ def prepare_arrow(
     """The publications of an Arrow stream, as a log takes them.
 
     Raises:
-        PublicationError: these bytes are no stream, or one that is not taken.
+        PublicationError: these bytes are no Arrow stream, or one of a kind that is refused.
         SchemaError: a column cannot be what its name says.
     """
     table = _table(body, rows_max)
@@ -61,13 +61,13 @@ def prepare_arrow(
     def envelopes_of(rows: Rows) -> pa.RecordBatch:
         return envelopes.take(array_of(rows))
 
-    return completed(decoded, refused, envelopes_of, stream, schema)
+    return complete(decoded, refused, envelopes_of, stream, schema)
 
 
 def _table(body: bytes, rows_max: int) -> pa.Table:
     """The rows of a stream, checked in full."""
     try:
-        found = outline(body)
+        found = outline_of(body)
         if found.is_packed:
             raise PublicationError("the stream is compressed; send it as it is")
         refuse_many(found.rows, rows_max)

@@ -17,18 +17,23 @@ _DATA = 1  # field of a dictionary batch: a record batch
 
 
 @dataclass(frozen=True, slots=True)
-class Outline:
-    """What a stream says about itself."""
+class StreamOutline:
+    """What a stream says about itself.
+
+    Attributes:
+        rows: number of rows of all batches.
+        is_packed: whether a batch is compressed.
+    """
 
     rows: int
     is_packed: bool
 
 
-def outline(body: bytes) -> Outline:
+def outline_of(body: bytes) -> StreamOutline:
     """The outline of a stream.
 
     Raises:
-        ValueError: these bytes are none.
+        ValueError: these bytes are no Arrow stream.
     """
     rows, is_packed = 0, False
     messages = pa.ipc.MessageReader.open_stream(pa.py_buffer(body))
@@ -36,7 +41,7 @@ def outline(body: bytes) -> Outline:
         try:
             message = messages.read_next_message()
         except StopIteration:
-            return Outline(rows, is_packed)
+            return StreamOutline(rows, is_packed)
         try:
             head = _Table.root(bytes(message.metadata))
             kind, header = head.byte(_HEADER_TYPE), head.table(_HEADER)
@@ -61,22 +66,22 @@ class _Table:
 
     def byte(self, field: int) -> int:
         """A number of one byte; 0 where it is not there."""
-        place = self._place(field)
-        return 0 if place is None else self.data[place]
+        at = self._position(field)
+        return 0 if at is None else self.data[at]
 
     def long(self, field: int) -> int:
         """A number of eight bytes; 0 where it is not there."""
-        place = self._place(field)
-        return 0 if place is None else int(struct.unpack_from("<q", self.data, place)[0])
+        at = self._position(field)
+        return 0 if at is None else int(struct.unpack_from("<q", self.data, at)[0])
 
     def table(self, field: int) -> "_Table | None":
         """A table inside this one, if it is there."""
-        place = self._place(field)
-        if place is None:
+        at = self._position(field)
+        if at is None:
             return None
-        return _Table(self.data, place + struct.unpack_from("<I", self.data, place)[0])
+        return _Table(self.data, at + struct.unpack_from("<I", self.data, at)[0])
 
-    def _place(self, field: int) -> int | None:
+    def _position(self, field: int) -> int | None:
         fields = self.start - struct.unpack_from("<i", self.data, self.start)[0]
         (size,) = struct.unpack_from("<H", self.data, fields)
         entry = 4 + 2 * field

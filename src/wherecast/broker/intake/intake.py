@@ -31,13 +31,13 @@ EnvelopesOf = Callable[[Rows], pa.RecordBatch]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PreparedPublications:
-    """Publications of one call, told apart.
+    """Publications of one call, the good ones apart from the bad ones.
 
     Attributes:
-        good: those that can be appended.
-        batch: their attributes.
-        rows: where each of them stood in the call; int64, shape (n,).
-        rejected: every problem of every other one, sorted by row.
+        good: the publications that can be appended.
+        batch: the attributes of the good ones.
+        rows: the rows of the good ones in the call; int64, shape (n,).
+        rejected: every problem of every bad one, sorted by row.
     """
 
     good: Publications
@@ -60,10 +60,10 @@ def prepare(
     def envelopes_of(rows: Rows) -> pa.RecordBatch:
         return _envelopes([given[row] for row in rows.tolist()])
 
-    return completed(decoded, refused, envelopes_of, stream, schema)
+    return complete(decoded, refused, envelopes_of, stream, schema)
 
 
-def completed(
+def complete(
     decoded: Decoded,
     refused: Iterable[Rejection],
     envelopes_of: EnvelopesOf,
@@ -73,14 +73,14 @@ def completed(
     """Decoded publications with their envelopes, as a log takes them.
 
     Args:
-        decoded: their attributes.
-        refused: what is wrong with them beside their attributes.
-        envelopes_of: asked for those that are good.
-        stream: where they are published.
-        schema: of the stream.
+        decoded: the attributes.
+        refused: problems beside the attributes.
+        envelopes_of: gives the envelopes of the good rows.
+        stream: the stream of the publications.
+        schema: the schema of the stream.
     """
     batch, rows = decoded.batch, decoded.rows
-    more = [*refused, *_untold_times(batch, rows)]
+    more = [*refused, *_unrepresentable_times(batch, rows)]
     if more:
         kept = ~np.isin(rows, [rejection.row for rejection in more])
         batch, rows = batch.filter(array_of(kept)), rows[kept]
@@ -127,8 +127,8 @@ def _problems(one: Publication, limits: Limits) -> Iterator[tuple[str, str, str]
         yield "id", "wrong_type", problem
 
 
-def _untold_times(batch: pa.RecordBatch, rows: Rows) -> Iterator[Rejection]:
-    """Rows with a time that could be compared, but not be given to a receiver."""
+def _unrepresentable_times(batch: pa.RecordBatch, rows: Rows) -> Iterator[Rejection]:
+    """Rows with a time that filters can compare but receivers cannot represent."""
     for field, column in zip(batch.schema, batch.columns, strict=True):
         if kinds.is_timestamp(field.type) or kinds.is_date(field.type):
             moments = filled(held(column), 0)

@@ -18,7 +18,7 @@ from wherecast.broker.intake.intake import (
     LAST_US,
     PreparedPublications,
     Rows,
-    completed,
+    complete,
     id_problem,
     payload_problem,
 )
@@ -85,15 +85,11 @@ def prepare_objects(
         return envelopes if len(rows) == len(objects) else envelopes.take(array_of(rows))
 
     decoded = decode_rows(attributes, schema, limits)
-    return completed(decoded, refused, envelopes_of, stream, schema)
+    return complete(decoded, refused, envelopes_of, stream, schema)
 
 
 def refuse_many(count: int, most: int) -> None:
-    """Refuses a body with too many publications.
-
-    Raises:
-        PublicationError: it has.
-    """
+    """Raises PublicationError where a body has too many publications."""
     if count > most:
         text = f"{count} publications in one body; the limit limits.publications_max is {most}"
         raise PublicationError([Problem("too_many", text)])

@@ -8,7 +8,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 from typing_extensions import override
 
-from wherecast.broker.intake.published import Published
+from wherecast.broker.intake.publish_outcome import PublishOutcome
 from wherecast.model import WherecastError
 from wherecast.server.http.messages.error_messages import Refused, error_of
 from wherecast.server.http.metric_catalog import METRICS
@@ -49,7 +49,7 @@ class Counters:
         delivered = self._counter("notifications_delivered")
         self.pulled, self.pushed = delivered.labels("pull"), delivered.labels("push")
 
-    def published(self, done: Published) -> None:
+    def published(self, done: PublishOutcome) -> None:
         """Counts what became of publications."""
         self._accepted.inc(done.accepted)
         self._duplicates.inc(done.duplicates)

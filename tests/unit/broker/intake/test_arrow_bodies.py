@@ -10,7 +10,7 @@ import pytest
 
 import wherecast as wc
 from wherecast.broker.intake.arrow_bodies import prepare_arrow
-from wherecast.broker.intake.arrow_outline import outline
+from wherecast.broker.intake.arrow_outline import StreamOutline, outline_of
 from wherecast.broker.intake.intake import PreparedPublications
 from wherecast.columns.log_encoding import decode_batch
 from wherecast.model import Limits
@@ -76,19 +76,19 @@ def test_bad_rows_are_told() -> None:
 
 def test_packed_streams_are_refused_unread() -> None:
     table = pa.table({"no2": [0.0] * 100})
-    assert outline(stream(table)).is_packed is False
+    assert outline_of(stream(table)).is_packed is False
     for codec in ("lz4", "zstd"):
         body = stream(table, compression=codec)
-        assert outline(body).is_packed
+        assert outline_of(body).is_packed
         with pytest.raises(wc.PublicationError, match="compressed"):
             prepared(body)
     words = pa.table({"city": pa.array(["Split"] * 50).dictionary_encode()})
-    assert outline(stream(words, compression="zstd")).is_packed
-    assert outline(stream(words)) == type(outline(stream(words)))(50, False)
+    assert outline_of(stream(words, compression="zstd")).is_packed
+    assert outline_of(stream(words)) == StreamOutline(50, False)
 
 
 def test_rows_are_counted_before_they_are_read() -> None:
-    assert outline(stream(pa.table({"no2": [1.0] * 100}))).rows == 100
+    assert outline_of(stream(pa.table({"no2": [1.0] * 100}))).rows == 100
     with pytest.raises(wc.PublicationError, match=r"limits.publications_max"):
         prepared(pa.table({"no2": [1.0] * 101}))
 

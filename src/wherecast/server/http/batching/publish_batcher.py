@@ -16,7 +16,7 @@ from wherecast.broker.broker_core import BrokerCore
 from wherecast.broker.intake.arrow_bodies import prepare_arrow
 from wherecast.broker.intake.intake import PreparedPublications
 from wherecast.broker.intake.json_bodies import prepare_objects, read_objects
-from wherecast.broker.intake.published import Published, published
+from wherecast.broker.intake.publish_outcome import PublishOutcome, outcome_of
 from wherecast.model import Limits, WherecastError
 from wherecast.server.http.batching.batcher import Batcher
 from wherecast.server.http.messages.error_messages import Refused
@@ -30,7 +30,7 @@ _SMALL_BYTES = 16 << 10
 _REQUESTS_MAX = 500  # requests
 _REST_MAX_S = 0.01
 
-Outcome = Published | Exception
+Outcome = PublishOutcome | Exception
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,7 +62,7 @@ class PublishBatcher:
         self._rows_max = rows_max
         self._limits = limits
         self._alone = 0
-        self._batcher: Batcher[_WaitingPublish, Published] = Batcher(
+        self._batcher: Batcher[_WaitingPublish, PublishOutcome] = Batcher(
             pools, self._publish_all, _rest_s, _REQUESTS_MAX
         )
 
@@ -76,7 +76,7 @@ class PublishBatcher:
         """Number of requests in all writes."""
         return self._alone + self._batcher.items
 
-    async def publish(self, stream: str, kind: str, body: bytes) -> Published:
+    async def publish(self, stream: str, kind: str, body: bytes) -> PublishOutcome:
         """What became of the publications of a request, once they are on disk.
 
         Raises:
@@ -124,18 +124,18 @@ class PublishBatcher:
         except WherecastError as error:
             return [error if isinstance(one, tuple) else one for one in outcomes]
         return [
-            published(prepared, receipt, *one) if isinstance(one, tuple) else one
+            outcome_of(prepared, receipt, *one) if isinstance(one, tuple) else one
             for one in outcomes
         ]
 
-    def _publish_alone(self, stream: str, kind: str, body: bytes) -> Published:
+    def _publish_alone(self, stream: str, kind: str, body: bytes) -> PublishOutcome:
         started = perf_counter()
         schema = stream_schema(self._core, stream)
         if kind == ARROW:
             prepared = prepare_arrow(body, stream, schema, self._rows_max, self._limits)
         else:
             prepared = prepare_objects(self._objects(kind, body), stream, schema, self._limits)
-        return published(prepared, self._accepted(prepared, started))
+        return outcome_of(prepared, self._accepted(prepared, started))
 
     def _accepted(self, prepared: PreparedPublications, started: float) -> Receipt | None:
         self._timings.add("prepare", perf_counter() - started)

@@ -3,7 +3,7 @@
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from wherecast.broker.intake.published import Published
+from wherecast.broker.intake.publish_outcome import PublishOutcome
 from wherecast.model import WherecastError
 from wherecast.server.http.context import Context
 from wherecast.server.http.messages.declaration import example_of
@@ -76,7 +76,7 @@ async def publish(context: Context, stream: str, request: Request) -> Response:
     return answered(done)
 
 
-def answered(done: Published) -> Response:
+def answered(done: PublishOutcome) -> Response:
     """The answer to a publisher."""
     rejected = done.rejected
     document: PublishedMessage = {
@@ -97,7 +97,7 @@ def answered(done: Published) -> Response:
     return answer(document, status)
 
 
-def _status(done: Published, rejected: int) -> int:
+def _status(done: PublishOutcome, rejected: int) -> int:
     if done.accepted or (rejected and done.duplicates):
         return 202
     if not rejected:

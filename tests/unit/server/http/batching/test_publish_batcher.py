@@ -11,7 +11,7 @@ pytest.importorskip("fastapi")
 import wherecast as wc
 from wherecast.broker.broker_core import BrokerCore
 from wherecast.broker.intake.intake import PreparedPublications
-from wherecast.broker.intake.published import Published
+from wherecast.broker.intake.publish_outcome import PublishOutcome
 from wherecast.model import DEFAULT_LIMITS, StoreError
 from wherecast.server.http.batching.publish_batcher import PublishBatcher
 from wherecast.server.http.messages.error_messages import Refused
@@ -23,7 +23,7 @@ from wherecast.store.records import Receipt
 
 SCHEMA = wc.Schema.from_dict({"n": "int"})
 Request = tuple[str, str, bytes]
-Outcome = Published | BaseException
+Outcome = PublishOutcome | BaseException
 
 
 class Gated(BrokerCore):
@@ -76,7 +76,7 @@ def one(number: int, id: str | None = None) -> bytes:
 def test_those_that_come_while_others_are_written_go_together() -> None:
     requests = [("default", JSON, one(number)) for number in range(20)]
     found, batcher, _ = outcomes(requests)
-    assert [done.first for done in found if isinstance(done, Published)] == list(range(20))
+    assert [done.first for done in found if isinstance(done, PublishOutcome)] == list(range(20))
     assert (batcher.batches, batcher.requests) == (2, 20)
 
 
@@ -94,13 +94,13 @@ def test_each_gets_the_answer_that_it_would_get_alone() -> None:
     ]
     found, batcher, _ = outcomes(requests)
     assert batcher.batches == 2
-    good = [done for done in found if isinstance(done, Published)]
+    good = [done for done in found if isinstance(done, PublishOutcome)]
     assert [(done.accepted, done.duplicates, done.rejected) for done in good] == [
         (1, 0, 0), (2, 0, 1), (0, 1, 0), (0, 0, 1), (1, 0, 1), (1, 0, 0),
     ]  # fmt: skip
     assert [done.first for done in good] == [0, 1, None, None, 3, 4]
     assert [[bad.row for bad in done.rejections] for done in good] == [[], [1], [], [0], [1], []]
-    malformed, unknown, many = (done for done in found if not isinstance(done, Published))
+    malformed, unknown, many = (done for done in found if not isinstance(done, PublishOutcome))
     assert isinstance(malformed, wc.PublicationError)
     assert isinstance(unknown, Refused)
     assert unknown.status == 404
@@ -117,7 +117,7 @@ def test_a_disk_that_is_full_is_told_to_all() -> None:
 def test_what_is_large_goes_by_itself() -> None:
     large = b" " * (32 << 10) + one(1)
     found, batcher, _ = outcomes([("default", JSON, large), ("default", JSON, one(2))])
-    assert all(isinstance(done, Published) for done in found)
+    assert all(isinstance(done, PublishOutcome) for done in found)
     assert (batcher.batches, batcher.requests) == (2, 2)
 
 

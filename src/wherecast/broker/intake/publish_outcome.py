@@ -1,4 +1,4 @@
-"""What became of publications that were handed in."""
+"""The outcome of publishing: what was accepted, and what was refused for which reason."""
 
 import sys
 from bisect import bisect_left
@@ -14,15 +14,15 @@ from wherecast.store.records import Receipt
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
-    """What became of publications.
+class PublishOutcome:
+    """The outcome of one call to publish.
 
     Attributes:
-        accepted: how many are in the log; they are durable where the broker is.
-        duplicates: how many were accepted before, by their ids.
-        rejections: what is wrong with the others, sorted by their places in the call.
-        first: the offset of the first one that is new in the log, if one is.
-        last: the offset of the last one.
+        accepted: number of publications that are new in the log; durable where the broker is.
+        duplicates: number of publications that were accepted before, by their ids.
+        rejections: problems of the other publications, sorted by their rows in the call.
+        first: the offset of the first accepted publication; None where none was accepted.
+        last: the offset of the last accepted publication.
     """
 
     accepted: int
@@ -33,7 +33,7 @@ class Published:
 
     @property
     def errors(self) -> tuple[tuple[int, PublicationError], ...]:
-        """The places of those that were refused in the call, each with its problems."""
+        """The rows of refused publications in the call, each with its problems."""
         found: dict[int, list[Problem]] = {}
         for bad in self.rejections:
             found.setdefault(bad.row, []).append(Problem(bad.code, bad.message, bad.attribute))
@@ -41,25 +41,25 @@ class Published:
 
     @property
     def rejected(self) -> int:
-        """How many were refused."""
+        """Number of refused publications."""
         return len({bad.row for bad in self.rejections})
 
 
-def published(
+def outcome_of(
     prepared: PreparedPublications, receipt: Receipt | None, start: int = 0, end: int = sys.maxsize
-) -> Published:
-    """What became of publications that were prepared, by the receipt of the good ones.
+) -> PublishOutcome:
+    """The outcome for publications that were prepared, or for some of them.
 
     Args:
         prepared: the publications.
-        receipt: of the good ones; None where none is.
-        start: the place of the first one that is asked for; the outcome counts from it.
-        end: the place after the last one.
+        receipt: the receipt of the log for the good ones; None where none is good.
+        start: the first row of interest; rows in the outcome count from it.
+        end: the row after the last one of interest.
     """
     rejections = _between(prepared.rejected, start, end)
     first, last = np.searchsorted(prepared.rows, (start, end)).tolist()
     if receipt is None or first == last:
-        return Published(0, 0, tuple(rejections))
+        return PublishOutcome(0, 0, tuple(rejections))
     if receipt.conflicts.any():
         ids = prepared.good.envelopes.column("id")
         for place in (first + receipt.conflicts[first:last].nonzero()[0]).tolist():
@@ -69,7 +69,7 @@ def published(
         rejections.sort(key=lambda bad: bad.row)
     offsets = receipt.offsets[first:last]
     offsets = offsets[offsets >= 0]
-    return Published(
+    return PublishOutcome(
         len(offsets),
         int(receipt.duplicates[first:last].sum()),
         tuple(rejections),
@@ -79,7 +79,7 @@ def published(
 
 
 def _between(rejected: Sequence[Rejection], start: int, end: int) -> list[Rejection]:
-    """Those of some places, which are counted from the first of them."""
+    """The rejections of a range of rows; rows count from its start."""
     first = bisect_left(rejected, start, key=lambda bad: bad.row)
     last = bisect_left(rejected, end, first, key=lambda bad: bad.row)
     some = list(rejected[first:last])

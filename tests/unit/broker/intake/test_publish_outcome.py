@@ -4,7 +4,7 @@ import numpy as np
 
 import wherecast as wc
 from wherecast.broker.intake.intake import prepare
-from wherecast.broker.intake.published import published
+from wherecast.broker.intake.publish_outcome import outcome_of
 from wherecast.store.records import Receipt
 
 SCHEMA = wc.Schema.from_dict({"n": "int"})
@@ -24,13 +24,13 @@ def test_a_receipt_and_what_was_refused_before_it_come_together() -> None:
         np.array([True, False, False]),
         np.array([False, False, True]),
     )
-    done = published(prepared, receipt)
+    done = outcome_of(prepared, receipt)
     assert (done.accepted, done.duplicates, done.rejected) == (1, 1, 2)
     assert (done.first, done.last) == (7, 7)
     assert [(bad.row, bad.code) for bad in done.rejections] == [(0, "wrong_type"), (3, "conflict")]
     assert [row for row, _ in done.errors] == [0, 3]
     assert "d came before" in str(done.errors[1][1])
-    nothing = published(prepared, None)
+    nothing = outcome_of(prepared, None)
     assert (nothing.accepted, nothing.first, nothing.rejected) == (0, None, 1)
 
 
@@ -43,7 +43,7 @@ def test_a_part_of_a_call_counts_from_its_own_first_place() -> None:
         np.array([False, False, False, False]),
         np.array([False, False, True, False]),
     )
-    parts = [published(prepared, receipt, *part) for part in ((0, 2), (2, 2), (2, 5), (5, 6))]
+    parts = [outcome_of(prepared, receipt, *part) for part in ((0, 2), (2, 2), (2, 5), (5, 6))]
     assert [(part.accepted, part.first, part.last) for part in parts] == [
         (1, 4, 4), (0, None, None), (1, 5, 5), (1, 6, 6),
     ]  # fmt: skip
