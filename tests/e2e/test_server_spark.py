@@ -37,9 +37,12 @@ def test_publications_are_matched_by_spark(tmp_path: Path) -> None:
             socket.send(json.dumps({"through": got["cursor"]}))
             metrics: list[str] = []
 
-            def is_told() -> bool:  # workers tell the driver, which tells the gateway
+            def is_told() -> bool:  # workers and the driver each add theirs to the store
                 metrics[:] = server.call("GET", "/metrics")[1].decode().splitlines()
-                return "wherecast_matches_total 1.0" in metrics
+                spark = 'wherecast_stage_seconds_total{stage="spark"}'
+                return "wherecast_matches_total 1.0" in metrics and any(
+                    line.startswith(spark) for line in metrics
+                )
 
             until("the figures of the batch", is_told)
             assert "wherecast_index_filters 1.0" in metrics

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from wherecast.matching import IndexPart, IndexParts
-from wherecast.model import Attribute, Schema, Subscription
+from wherecast.model import Attribute, Schema
 from wherecast.pipeline.filters.filter_table import (
     FilterPart,
     OnBad,
@@ -14,7 +14,6 @@ from wherecast.pipeline.filters.filter_table import (
     assemble,
     need_on_bad,
     read,
-    refuse_duplicates,
 )
 from wherecast.pipeline.stages.pace import Pace
 
@@ -109,31 +108,3 @@ def reading_schema(schema: Schema, enforced: bool, named: Sequence[Attribute]) -
         return schema
     names = {attribute.name for attribute in named}
     return Schema(tuple(a for a in schema if a.name in names), schema.open)
-
-
-def compile_subscriptions(subscriptions: Iterable[Subscription], schema: Schema) -> LoadedFilters:
-    """The filters of subscriptions, sorted by subscriber and id, which are the kept columns.
-
-    Raises:
-        FilterError: a filter cannot be used.
-        ConfigError: a subscriber has two subscriptions of one id.
-    """
-    return compile_filters(subscription_table(subscriptions), schema, enforced=True)[0]
-
-
-def subscription_table(subscriptions: Iterable[Subscription]) -> pa.Table:
-    """Subscriptions as a table of filters, sorted by subscriber and id, which are further columns.
-
-    Raises:
-        ConfigError: a subscriber has two subscriptions of one id.
-    """
-    ordered = sorted(subscriptions, key=lambda s: (s.subscriber, s.id))
-    refuse_duplicates(pa.array([f"{s.subscriber}/{s.id}" for s in ordered], pa.large_string()))
-    return pa.table(
-        {
-            "id": pa.array(range(len(ordered)), pa.int64()),
-            "filter": pa.array([s.filter for s in ordered], pa.string()),
-            "subscriber": pa.array([s.subscriber for s in ordered], pa.string()),
-            "subscription_id": pa.array([s.id for s in ordered], pa.string()),
-        }
-    )

@@ -222,7 +222,7 @@ class LivePipeline:
         if time.monotonic() < self._time_at:
             return
         self._time_at = time.monotonic() + _TIME_S
-        figures = PipelineFigures()
+        figures = PipelineFigures(seconds={"spark": 0.0})
         for progress in query.recentProgress:
             run = progress["runId"], progress["batchId"]
             if run not in self._timed:

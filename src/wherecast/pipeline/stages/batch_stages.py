@@ -2,7 +2,6 @@
 
 validate: rows → the good ones, and a dead letter per bad one
 match:    good rows and an index → matches
-notify:   matches and subscriptions → notifications grouped by subscriber
 """
 
 from collections.abc import Iterator
@@ -83,47 +82,3 @@ class Matcher(Protocol):
 def match(valid: Validated, matcher: Matcher) -> Matches:
     """The filters that each good row satisfies, in the order of `valid.rows`."""
     return matcher.match(valid.batch)
-
-
-NOTIFICATIONS = pa.schema(
-    [
-        ("subscriber", pa.string()),
-        ("publication", pa.int64()),
-        ("subscription_ids", pa.list_(pa.string())),
-    ]
-)
-
-
-def notify(
-    matches: Matches, publications: npt.NDArray[np.int64], subscriptions: pa.RecordBatch
-) -> pa.RecordBatch:
-    """The notifications of a batch, sorted by subscriber and publication.
-
-    A subscriber gets a publication once, however many of its subscriptions match.
-
-    Args:
-        matches: with the rows of `subscriptions` as numbers.
-        publications: the number of each matched publication; int64, shape (len(matches),).
-        subscriptions: the columns `subscriber` and `subscription_id`, sorted by both.
-
-    Returns:
-        A batch with the columns of `NOTIFICATIONS`.
-    """
-    names = subscriptions.column("subscriber").dictionary_encode()
-    ids = subscriptions.column("subscription_id")
-    rows = np.repeat(np.arange(len(matches)), matches.counts)
-    places = matches.indices[np.lexsort((matches.indices, rows))]
-    owners = names.indices.to_numpy()[places]
-    starts_new = np.ones(len(places), np.bool_)
-    starts_new[1:] = (np.diff(rows) != 0) | (np.diff(owners) != 0)
-    starts = np.flatnonzero(starts_new)
-    bounds = pa.array(np.append(starts, len(places)), pa.int32())
-    order = pa.array(np.lexsort((publications[rows[starts]], owners[starts])))
-    columns = [
-        names.dictionary.take(pa.array(owners[starts])),
-        pa.array(publications[rows[starts]], pa.int64()),
-        pa.ListArray.from_arrays(bounds, ids.take(pa.array(places))),
-    ]
-    return pa.RecordBatch.from_arrays(
-        [column.take(order) for column in columns], schema=NOTIFICATIONS
-    )

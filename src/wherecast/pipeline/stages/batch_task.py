@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from wherecast.pipeline.filters.loaded_filters import LoadedFilters
-from wherecast.pipeline.stages.batch_stages import match, notify, validate
+from wherecast.pipeline.stages.batch_stages import match, validate
 from wherecast.pipeline.stages.pace import paced
 from wherecast.pipeline.stages.result_columns import JoinPlan, join
 
@@ -60,27 +60,6 @@ class JoinTask:
         for place, own in enumerate(carried.schema):
             fields[place] = own.with_name(self.names[place])
         return pa.schema(fields)
-
-
-@dataclass(frozen=True, slots=True)
-class NotifyTask:
-    """Validate, match and notify.
-
-    Attributes:
-        filters: of the subscriptions, with their kept columns `subscriber`, `subscription_id`.
-        number: the column with the number of a publication.
-    """
-
-    filters: FilterSource
-    number: str
-
-    def __call__(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-        """The notifications of a batch."""
-        filters = self.filters.load()
-        valid = validate(batch, filters.schema)
-        matches = match(valid, filters.parts)
-        numbers = batch.column(self.number).to_numpy().astype(np.int64)
-        yield notify(matches, numbers[valid.rows], filters.kept)
 
 
 PAIRS = pa.schema([("row", pa.int64()), ("place", pa.int64())])

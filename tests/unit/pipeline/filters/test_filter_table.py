@@ -6,14 +6,13 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from wherecast import ConfigError, FilterError, Schema, Subscription
+from wherecast import ConfigError, FilterError, Schema
 from wherecast.columns import decode_rows
 from wherecast.matching import IndexParts
 from wherecast.pipeline.filters import filter_table
 from wherecast.pipeline.filters.loaded_filters import (
     compile_filters,
     compile_part,
-    compile_subscriptions,
 )
 
 SCHEMA = Schema.from_dict({"no2": {"type": "float", "max": 1000}, "city": "string", "n": "int"})
@@ -105,11 +104,3 @@ def test_bad_filters_are_named_with_their_count() -> None:
 def test_ids_occur_once(on_bad: Any) -> None:
     with pytest.raises(ConfigError, match=r"^1 id occurs more than once: 1 3 times$"):
         compile_filters(table([1, 1, 2, 1, None, None], ["n >"] * 6), SCHEMA, on_bad=on_bad)
-
-
-def test_a_subscription_id_belongs_to_its_subscriber() -> None:
-    mine, yours = Subscription("s", "n = 1", "ana"), Subscription("s", "n = 1", "ben")
-
-    assert len(compile_subscriptions([mine, yours], SCHEMA)) == 2
-    with pytest.raises(ConfigError, match="'ana/s' 2 times"):
-        compile_subscriptions([mine, mine], SCHEMA)
