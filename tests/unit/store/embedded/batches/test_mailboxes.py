@@ -7,9 +7,9 @@ from pathlib import Path
 import apsw
 import pytest
 
-from tests.contract.feed import SUBSCRIBERS, Feed, commit_all, made_again, pull, whole
+from tests.contract.feed import SUBSCRIBERS, Feed, commit_all, made_again, pull, segment, whole
 from tests.contract.places import EmbeddedOpened, embedded
-from wherecast.model import StoreError
+from wherecast.model import ConflictError, StoreError
 from wherecast.store.contracts import DamagedSegment
 from wherecast.store.segments.merging import FAN_IN
 from wherecast.store.segments.segment_settings import SegmentSettings
@@ -212,6 +212,44 @@ class TestDamage:
             first, end = caught.value.first, caught.value.end
             assert (first, end) == (15, 20)
             opened.mailboxes.replace(first, end, made_again(opened.batches, first, end))
+            assert opened.mailboxes.merge() == FAN_IN - 1
+            assert pulled(opened) == whole(feed)
+
+    @pytest.mark.parametrize("first", [0, 5, 10, 15])
+    def test_a_missing_one_is_told_and_made_again(self, path: Path, first: int) -> None:
+        feed = Feed(1)
+        with embedded(path) as opened:
+            commit_all(opened.batches, feed, [5] * 4, opened.batches.begin())
+        change_row(path, f"DELETE FROM segments WHERE first = {first}")
+        with embedded(path) as opened:
+            with pytest.raises(DamagedSegment) as caught:
+                list(pull(opened.mailboxes, "ana"))
+            assert (caught.value.first, caught.value.end) == (first, first + 5)
+            again = made_again(opened.batches, first, first + 5)
+            opened.mailboxes.replace(first, first + 5, again)
+            assert pulled(opened) == whole(feed)
+
+    def test_ranges_that_no_batch_has_are_not_filled(self, path: Path) -> None:
+        feed = Feed(1)
+        with embedded(path) as opened:
+            commit_all(opened.batches, feed, [5] * 4, opened.batches.begin())
+            again = made_again(opened.batches, 0, 5)
+            opened.mailboxes.trim(5)
+            with pytest.raises(ConflictError):
+                opened.mailboxes.replace(0, 5, again)
+            with pytest.raises(ConflictError):
+                opened.mailboxes.replace(20, 25, [segment(0, 20, 25)])
+
+    def test_merging_over_a_missing_one_is_refused(self, path: Path) -> None:
+        feed = Feed(1)
+        with embedded(path) as opened:
+            commit_all(opened.batches, feed, [5] * (FAN_IN + 1), opened.batches.begin())
+        change_row(path, "DELETE FROM segments WHERE first = 15")
+        with embedded(path) as opened:
+            with pytest.raises(DamagedSegment) as caught:
+                opened.mailboxes.merge()
+            assert (caught.value.first, caught.value.end) == (15, 20)
+            opened.mailboxes.replace(15, 20, made_again(opened.batches, 15, 20))
             assert opened.mailboxes.merge() == FAN_IN - 1
             assert pulled(opened) == whole(feed)
 
