@@ -76,7 +76,7 @@ def is_empty(clients: Clients) -> bool:
     return not any(state["queued"] for state in states)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_gateway_that_matches_is_killed(tmp_path: Path) -> None:
     run(tmp_path, "inline", ("gateway",), kills(3))
 

@@ -56,6 +56,7 @@ def test_stated_numbers():
     assert bluedove(length=40).matches_per_publication(1_000_000) == pytest.approx(2.4907, abs=1e-4)
 
 
+@pytest.mark.release  # the count itself is in make test
 def test_a_drift_of_the_length_fails_the_count():
     drifted = replace(bluedove(), length=260.0)
     with pytest.raises(AssertionError, match="matches per publication, not"):

@@ -40,6 +40,7 @@ def test_stated_numbers():
     assert stated == pytest.approx([47.7, 45.6, 53.8], abs=0.1)
 
 
+@pytest.mark.release  # the count itself is in make test
 def test_a_drift_of_the_sizes_fails_the_count(monkeypatch):
     drifted = geofence()
     monkeypatch.setattr(city_geofences, "_SIZE_KM", 2.0)
@@ -47,6 +48,7 @@ def test_a_drift_of_the_sizes_fails_the_count(monkeypatch):
         check(drifted, count_conjunctions(drifted, *SAMPLE))
 
 
+@pytest.mark.release  # the count itself is in make test
 def test_a_drift_of_the_crowding_fails_the_count(monkeypatch):
     drifted = geofence()
     monkeypatch.setattr(city_geofences, "_FAR", 0.3)

@@ -31,6 +31,7 @@ def test_matches_per_publication(workload):
     check(workload, count_with_duckdb(workload, 5_000, 1_000))
 
 
+@pytest.mark.release  # the count itself is in make test
 def test_a_drift_of_the_missing_values_fails_the_count(workload):
     emptier = tuple(replace(attribute, missing=0.3) for attribute in workload.attributes)
     drifted = replace(workload, attributes=emptier)

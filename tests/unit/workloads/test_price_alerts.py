@@ -25,6 +25,7 @@ def test_the_stated_number_is_the_studied_one():
     assert expected == pytest.approx(543, rel=0.03)
 
 
+@pytest.mark.release  # the count itself is in make test
 def test_a_drift_of_the_thresholds_fails_the_count(monkeypatch):
     drifted = alerts()
     monkeypatch.setattr(price_alerts, "_THRESHOLD_MEAN", 0.095)

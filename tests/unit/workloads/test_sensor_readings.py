@@ -24,6 +24,7 @@ def test_the_stated_number_is_the_studied_one():
     assert round(sensors().matches_per_publication(10_000)) == 143
 
 
+@pytest.mark.release  # the count itself is in make test
 def test_a_drift_of_the_operators_fails_the_count(monkeypatch):
     drifted = [" < ", " <= ", " > ", " >= ", " = ", " = "]
     monkeypatch.setattr(sensor_readings, "OPERATORS", pa.array(drifted))

@@ -43,12 +43,14 @@ def test_stated_numbers():
     assert stated == pytest.approx([116.9, 71.9, 20.1, 85.7], abs=0.1)
 
 
+@pytest.mark.release  # the count itself is in make test
 def test_a_drift_of_the_widths_fails_the_count(monkeypatch, workload):
     monkeypatch.setattr(sparse_predicates, "_WIDTH_MAX", 0.45)
     with pytest.raises(AssertionError, match="matches per publication, not"):
         check(workload, count_conjunctions(workload, *SAMPLE))
 
 
+@pytest.mark.release  # the count itself is in make test
 def test_a_drift_of_the_popularity_fails_the_count(monkeypatch, workload):
     monkeypatch.setattr(sparse_predicates, "_WEIGHTS", 1 / np.arange(1, 101) ** 1.3)
     with pytest.raises(AssertionError, match="matches per publication, not"):

@@ -66,6 +66,7 @@ def test_the_stated_number_is_near_the_studied_one(workload):
     assert expected == pytest.approx(3_692, rel=0.02)
 
 
+@pytest.mark.release  # the count itself is in make test
 def test_a_drift_of_the_percentages_fails_the_count(monkeypatch, workload):
     drifted = (*TEMPLATES[:3], Template(33, True), TEMPLATES[4], Template(2, False))
     monkeypatch.setattr(stock_quotes, "TEMPLATES", drifted)

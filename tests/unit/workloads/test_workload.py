@@ -1,5 +1,6 @@
 """Every workload: reproducible, the same at every size, of its schema, never held as a whole."""
 
+from functools import cache
 from itertools import islice
 
 import numpy as np
@@ -62,6 +63,12 @@ def make(request):
     return request.param
 
 
+@cache
+def made(make, seed=1):
+    """A workload, made once for all tests."""
+    return make(seed=seed)
+
+
 def test_the_same_seed_gives_the_same_rows(make):
     one, other = make(seed=7), make(seed=7)
     assert texts(one, 3_000) == texts(other, 3_000)
@@ -70,18 +77,19 @@ def test_the_same_seed_gives_the_same_rows(make):
 
 
 def test_another_seed_gives_other_rows(make):
-    assert texts(make(seed=7), 100) != texts(make(seed=8), 100)
-    assert not publications(make(seed=7), 100).equals(publications(make(seed=8), 100))
+    one, other = make(seed=7), make(seed=8)
+    assert texts(one, 100) != texts(other, 100)
+    assert not publications(one, 100).equals(publications(other, 100))
 
 
 def test_the_first_rows_are_the_same_at_every_size(make):
-    workload = make()
+    workload = made(make)
     assert texts(workload, 12_345) == texts(workload, 21_000)[:12_345]
     assert publications(workload, 12_345).equals(publications(workload, 21_000).slice(0, 12_345))
 
 
 def test_chunks_differ_from_each_other(make):
-    workload = make()
+    workload = made(make)
     drawn = texts(workload, 20_000)
     assert drawn[:10_000] != drawn[10_000:]
     first, second = islice(workload.publications(10**9), 2)
@@ -89,13 +97,13 @@ def test_chunks_differ_from_each_other(make):
 
 
 def test_a_huge_number_of_rows_begins_at_once(make):
-    workload = make()
+    workload = made(make)
     assert next(workload.filters(10**12)).num_rows <= 10_000
     assert next(workload.publications(10**12)).num_rows <= 10_000
 
 
 def test_as_many_rows_as_asked_for_with_ids_from_0_on(make):
-    workload = make()
+    workload = made(make)
     for n in (0, 1, 10_000, 10_001):
         batches = list(workload.filters(n))
         assert all(batch.num_rows for batch in batches)
@@ -105,7 +113,7 @@ def test_as_many_rows_as_asked_for_with_ids_from_0_on(make):
 
 
 def test_batches_have_the_columns_of_the_schema(make):
-    workload = make()
+    workload = made(make)
     [filters] = workload.filters(1)
     assert filters.schema == pa.schema([("id", pa.int64()), ("filter", pa.string())])
     [batch] = workload.publications(1)
@@ -113,19 +121,19 @@ def test_batches_have_the_columns_of_the_schema(make):
 
 
 def test_publications_are_valid(make):
-    workload = make()
+    workload = made(make)
     for row in publications(workload, 200).to_pylist():
         workload.schema.read(row)
 
 
 def test_missing_attributes_are_null_and_never_nan(make):
-    for column in publications(make(), 10_000).columns:
+    for column in publications(made(make), 10_000).columns:
         if pa.types.is_floating(column.type):
             assert not np.isnan(column.drop_null().to_numpy()).any()
 
 
 def test_expected_matches_grow_with_the_filters(make):
-    workload = make()
+    workload = made(make)
     assert workload.matches_per_publication(80_000) == 2 * workload.matches_per_publication()
     assert workload.tolerance == workload.rate.tolerance(40_000, 10_000)
 
@@ -134,8 +142,8 @@ def test_workloads_are_found_by_name():
     names = ["bluedove", "alerts", "geofence", "sparse", "stocks", "sensors", "mixed", "srem"]
     assert list(WORKLOADS) == names
     for name, found in WORKLOADS.items():
-        assert found(seed=3).name == name
-        assert found(seed=3).seed == 3
+        workload = found(seed=3)
+        assert (workload.name, workload.seed) == (name, 3)
 
 
 def test_a_larger_sample_has_a_smaller_tolerance():

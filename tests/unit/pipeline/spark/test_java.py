@@ -64,7 +64,10 @@ def test_missing_or_dumb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.usefixtures("no_java")
-@pytest.mark.parametrize("version", [None, "1.8.0_392", "11.0.21"])
+@pytest.mark.parametrize(
+    "version",
+    ["1.8.0_392", *(pytest.param(v, marks=pytest.mark.release) for v in (None, "11.0.21"))],
+)
 def test_the_command_says_so_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str | None
 ) -> None:
