@@ -15,6 +15,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from typing_extensions import override
 
 from wherecast.bench.matching.relations import Boxes, Lists, boxes_of, lists_of
 from wherecast.language import PredicateTable
@@ -26,17 +27,19 @@ _ONE_BY_ONE = 20_000  # filters from which Polars filters them for each publicat
 
 
 class Peer(Protocol):
-    """Filters in another engine."""
+    """Filters in another engine.
 
-    @property
-    def threads(self) -> int:
-        """How many threads it uses."""
+    Attributes:
+        threads: number of threads that the engine uses.
+    """
+
+    threads: int
 
     def match(self, batch: pa.RecordBatch) -> pa.Table:
         """The pairs `publication`, `number` of a batch with the column `publication`."""
 
 
-class DuckDB:
+class DuckDB(Peer):
     """Joins in SQL over native tables."""
 
     threads = 1
@@ -51,8 +54,8 @@ class DuckDB:
         else:
             self._query = self._lists(lists_of(table, sample))
 
+    @override
     def match(self, batch: pa.RecordBatch) -> pa.Table:
-        """The pairs of a batch."""
         self._connection.register("p", batch)
         found: pa.Table = self._connection.sql(self._query).to_arrow_table()
         return found
@@ -114,7 +117,7 @@ def _melted(names: tuple[str, ...], type_: str) -> str:
     return f"FROM (UNPIVOT ({source}) ON {columns} INTO NAME attribute VALUE value)"
 
 
-class Polars:
+class Polars(Peer):
     """Lazy joins over data frames; hash joins by the streaming engine."""
 
     def __init__(self, form: Form, table: PredicateTable, sample: pa.RecordBatch) -> None:
@@ -135,8 +138,8 @@ class Polars:
             }
             self._run = self._match_lists
 
+    @override
     def match(self, batch: pa.RecordBatch) -> pa.Table:
-        """The pairs of a batch."""
         found: pa.Table = self._run(self._frame(batch)).to_arrow()
         return found
 
