@@ -5,14 +5,17 @@ Concurrency: `step` on one thread; `wake` from any thread.
 
 from threading import Event
 
+from typing_extensions import override
+
 from wherecast.broker.dispatch.courier import Courier
+from wherecast.broker.source import Source
 from wherecast.model import StoreError
 from wherecast.store.contracts import Batches
 
 _WAIT_S = 0.5  # how soon `step` sees that it is to stop
 
 
-class CommitSource:
+class CommitSource(Source):
     """Hands the queues what another process commits.
 
     Args:
@@ -24,7 +27,6 @@ class CommitSource:
     """
 
     task = "delivery"
-    figures = None
 
     def __init__(self, batches: Batches, courier: Courier) -> None:
         self.problem: StoreError | None = None
@@ -32,9 +34,16 @@ class CommitSource:
         self._courier = courier
         self._sequence: int | None = None  # everything before it is in the queues
 
+    @property
+    @override
+    def figures(self) -> None:
+        return None
+
+    @override
     def wake(self) -> None:
         """Does nothing: the other process sees by itself what is new in the log."""
 
+    @override
     def step(self, stopped: Event) -> None:
         """Waits a while for the next commit, and hands it to the queues."""
         try:

@@ -7,7 +7,10 @@ import time
 from collections.abc import Callable
 from threading import Condition, Event
 
+from typing_extensions import override
+
 from wherecast.broker.dispatch.courier import Courier
+from wherecast.broker.source import Source
 from wherecast.model import StoreError
 from wherecast.pipeline.live.inline_pipeline import FindPoison, InlinePipeline
 from wherecast.pipeline.live.live_subscriptions import DEFAULT_INDEX
@@ -19,7 +22,7 @@ _READ_TRIES = 10
 _REST_MAX_S = 0.01
 
 
-class InlineSource:
+class InlineSource(Source):
     """Matches what is new in the log, hands it to the queues and commits it.
 
     Args:
@@ -53,16 +56,17 @@ class InlineSource:
         self._failed_reads = 0  # in a row
 
     @property
+    @override
     def figures(self) -> PipelineFigures:
-        """What matching has done so far."""
         return self._pipeline.figures
 
+    @override
     def wake(self) -> None:
-        """Says that the log has something new, or that `stopped` is set."""
         with self._changed:
             self._has_work = True
             self._changed.notify()
 
+    @override
     def step(self, stopped: Event) -> None:
         """Waits for something new, then matches until nothing is new.
 

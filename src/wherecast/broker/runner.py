@@ -1,46 +1,17 @@
-"""The threads of a broker: one brings notifications to queues, the other tends the store.
-
-Where the notifications come from is a source: `InlineSource` matches in this process,
-`CommitSource` follows what another process commits.
+"""The threads of a broker: one runs a source of notifications, the other tends the store.
 
 Concurrency: every method of `Runner` may be called by any thread.
 """
 
 from collections.abc import Callable
 from threading import Event, Thread
-from typing import Protocol
 
+from wherecast.broker.source import Source
 from wherecast.broker.tending import Tending
 from wherecast.model import StoreError, WherecastError
 from wherecast.pipeline.live.pipeline_figures import PipelineFigures
 
 _RETRY_S = 0.2  # before a source tries again, after a full disk, say
-
-
-class Source(Protocol):
-    """Brings notifications to queues, step by step, on one thread.
-
-    Attributes:
-        task: names the work of the source in errors.
-        problem: why the last step did not get on, where a later one may; None where it did.
-    """
-
-    task: str
-    problem: StoreError | None
-
-    @property
-    def figures(self) -> PipelineFigures | None:
-        """What matching has done; None where another process matches."""
-
-    def step(self, stopped: Event) -> None:
-        """Waits for something new and brings it to the queues.
-
-        Returns early once `stopped` is set and `wake` is called. An error that a later step may
-        overcome becomes the `problem`; every other one is raised, and ends the runner.
-        """
-
-    def wake(self) -> None:
-        """Says that the log has something new, or that `stopped` is set; from any thread."""
 
 
 class Runner:

@@ -1,4 +1,4 @@
-"""The settings of a server, with their defaults; `settings_sources` says where others come from."""
+"""The settings of a server with their defaults; `settings_sources` reads other values."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -18,14 +18,14 @@ class ServerSettings:
 
     Attributes:
         host: an address of this machine's loopback.
-        port: 0 takes any that is free.
+        port: the port; 0 takes any free one.
         runner: who matches: Spark, or the server's own process.
         data: the directory of the store.
-        schema: the file of the schema of the stream `default`; empty is the one that is there, or
-            an open one.
-        log_format: of the lines on standard error.
-        stop: how long requests may take to end when the server does.
-        restart_wait_max: before a process that died again and again is started again.
+        schema: the file with the schema of the stream `default`; empty keeps the stored schema, or
+            else an open one.
+        log_format: the format of the lines on standard error.
+        stop: how long requests may take to end when the server stops.
+        restart_wait_max: the longest wait before a process that dies time and again is restarted.
     """
 
     host: str = "127.0.0.1"
@@ -94,9 +94,9 @@ class SparkSettings:
     """The pipeline on Spark.
 
     Attributes:
-        master: as Spark writes it.
-        tasks: that share a large batch.
-        publications_max: in one batch.
+        master: the master URL of Spark.
+        tasks: number of tasks that share a large batch.
+        publications_max: publications in one batch.
     """
 
     master: str = "local[*,4]"
@@ -117,16 +117,16 @@ class Settings:
     spark: SparkSettings = field(default_factory=SparkSettings)
 
 
-Path = tuple[str, ...]
+AttributePath = tuple[str, ...]
 """Attributes that lead from `Settings` to a value."""
 
 
-def _each(kind: Any, *path: str) -> dict[str, Path]:
+def _each(kind: Any, *path: str) -> dict[str, AttributePath]:
     """The keys of a record of which every attribute is a setting."""
     return {one.name: (*path, one.name) for one in fields(kind)}
 
 
-KEYS: Mapping[str, Mapping[str, Path]] = {
+KEYS: Mapping[str, Mapping[str, AttributePath]] = {
     "server": _each(ServerSettings, "server"),
     "limits": {
         **_each(RequestLimits, "limits"),
