@@ -6,10 +6,10 @@ from datetime import timedelta
 from typing import Any, Literal
 
 from wherecast.broker.core_limits import DEFAULT_CORE_LIMITS, CoreLimits, Retention
-from wherecast.matching.kinds import Kind
 from wherecast.model import DEFAULT_LIMITS, Limits
 
 Runner = Literal["spark", "inline"]
+IndexKind = Literal["columnar", "betree", "forest", "scan"]  # as in `matching`, which is large
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class PipelineSettings:
         index: the kind of index; deliveries are the same with every kind.
     """
 
-    index: Kind = "columnar"
+    index: IndexKind = "columnar"
 
 
 @dataclass(frozen=True, slots=True)

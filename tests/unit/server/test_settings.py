@@ -1,14 +1,18 @@
-"""The page of settings names every one, with its default."""
+"""The page of settings names every one, with its default; the settings load quickly."""
 
 import re
+import subprocess
+import sys
 from datetime import timedelta
 from functools import reduce
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
+from wherecast.matching.kinds import KINDS
 from wherecast.model import ConfigError, format_duration
-from wherecast.server.settings import KEYS, Settings
+from wherecast.server.settings import KEYS, IndexKind, Settings
 from wherecast.server.settings_sources import load_settings
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "server-settings.md"
@@ -36,3 +40,14 @@ def test_an_unknown_kind_of_index_is_refused_and_the_nearest_named() -> None:
     wanted = r"pipeline.index is columnar or .*, not the string 'colunar'; did you mean columnar\?"
     with pytest.raises(ConfigError, match=wanted):
         load_settings(None, {}, {"pipeline": {"index": "colunar"}})
+
+
+def test_the_kinds_of_index_are_those_that_there_are() -> None:
+    assert get_args(IndexKind) == KINDS
+
+
+def test_settings_are_read_without_large_libraries() -> None:
+    """The supervisor reads them, and stays small."""
+    code = "import sys, wherecast.server.settings_sources; print('pyarrow' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    assert done.stdout == "False\n"
