@@ -68,20 +68,21 @@ def compile_filters(
     filter: str = "filter",
     on_bad_filter: OnBad = "raise",
 ) -> Filters:
-    """The filters of a DataFrame, ready to be matched again and again.
+    """The compiled filters of a DataFrame, for any number of calls of `match`.
 
     Args:
         filters: a batch DataFrame.
-        schema: of the publications: the schema of their DataFrame, or a `Schema`, whose declared
-            domains and steps are then in force.
+        schema: the schema of the publications' DataFrame, or a `Schema`, whose declared domains
+            and steps are then enforced.
         keep: further columns that `match` can add to its result.
-        id: the column with the ids: strings or integers, no two the same.
-        filter: the column with the WHERE clauses.
-        on_bad_filter: `raise` refuses all where one cannot be used, `skip` leaves that one out.
+        id: the column of the ids: distinct strings or integers.
+        filter: the column of the WHERE clauses.
+        on_bad_filter: `raise` refuses all filters where one is invalid; `skip` leaves out the
+            invalid ones.
 
     Raises:
-        FilterError: filters cannot be used; names the first three and the count.
-        ConfigError: an id occurs twice, or a column is missing or of the wrong type.
+        FilterError: filters are invalid; names the first three and the count.
+        ConfigError: an id occurs twice, or a column is missing or has the wrong type.
     """
     columns = filter_columns(filters, id, filter, keep)
     need_schema(schema)
@@ -108,26 +109,27 @@ def match(  # noqa: PLR0913  # the options of a join, all but two by keyword
     """The publications with the filters they satisfy.
 
     Args:
-        publications: a batch or streaming DataFrame. Its columns are the attributes, fields of
-            structs by dotted path. All columns are carried along.
-        filters: a DataFrame with ids and filters, what `compile_filters` gave, or a `FilterSet`:
-            of its versions a stream uses one per micro-batch, any other DataFrame the newest.
+        publications: a batch or streaming DataFrame. Its columns are the attributes; a field of a
+            struct has a dotted path. The result has all columns.
+        filters: a DataFrame with ids and filters, the result of `compile_filters`, or a
+            `FilterSet`. A stream uses one version of the set per micro-batch; a batch DataFrame
+            uses the newest.
         how: `inner`, `left` (publications without a match too), `semi` (publications with a
             match) or `anti` (without one).
         output: `rows` adds `filter_id` and the kept columns, a row per match; `arrays` adds
             `filter_ids` and an array per kept column, a row per publication.
-        prefix: goes before the names of the added columns.
-        schema: overrides the types of the columns and turns declared domains on. A publication
-            outside matches nothing; `left` and `anti` keep it, with the reason in `error`.
-        keep: columns of the filters to add; all that were compiled where nothing is said.
-        id: the column with the ids, where `filters` is a DataFrame.
-        filter: the column with the WHERE clauses, where `filters` is a DataFrame.
-        on_bad_filter: what a filter that cannot be used does, where `filters` is a DataFrame.
+        prefix: prefix of the names of the added columns.
+        schema: overrides the types of the columns and enforces declared domains. A publication
+            outside a domain matches nothing; `left` and `anti` keep it, with the reason in `error`.
+        keep: columns of the filters to add; by default all that were compiled.
+        id: the column of the ids, where `filters` is a DataFrame.
+        filter: the column of the WHERE clauses, where `filters` is a DataFrame.
+        on_bad_filter: `raise` or `skip` for invalid filters, where `filters` is a DataFrame.
 
     Raises:
-        FilterError: filters cannot be used.
+        FilterError: filters are invalid.
         SchemaError: a column cannot be the attribute of its name.
-        ConfigError: an option is wrong, or an added column has the name of one that is there.
+        ConfigError: an option is wrong, or an added column has the name of another column.
     """
     need_frame(publications, "publications")
     need_one_of("how", how, How)
@@ -165,7 +167,7 @@ def match(  # noqa: PLR0913  # the options of a join, all but two by keyword
 
 
 def _compiled(filters: Filters | FilterSet, schema: Schema | None) -> Filters:
-    """The filters as they are matched: the newest of a set, or read with another schema."""
+    """The filters to match: the newest version of a set, or filters read with another schema."""
     if isinstance(filters, Filters):
         return filters if schema is None else on_schema(filters, schema)
     if schema is not None:
@@ -176,7 +178,7 @@ def _compiled(filters: Filters | FilterSet, schema: Schema | None) -> Filters:
 def _source(
     publications: "DataFrame", filters: Filters, live: bool
 ) -> tuple[FilterSource, tuple[Attribute, ...]]:
-    """Where tasks find the filters, and the attributes that these name, or may come to name."""
+    """Where tasks find the filters, and the attributes that filters name now or may name later."""
     stored = filters.stored
     needed = needed_ever(stored, publications) if live else needed_by(stored)
     need_columns(publications, stored, needed, Place(filters.uri).open)
@@ -187,16 +189,16 @@ def _source(
 
 
 def validate(publications: "DataFrame", schema: Schema, prefix: str = "") -> "DataFrame":
-    """The publications with a column `error`: why the schema refuses a row, null where it does not.
+    """The publications with a column `error`: why the schema refuses a row, or null.
 
     Args:
         publications: a batch or streaming DataFrame.
-        schema: with the types and the declared domains that rows must keep.
-        prefix: goes before the name of the added column.
+        schema: the types and the declared domains that rows must keep.
+        prefix: prefix of the name of the added column.
 
     Raises:
         SchemaError: a column cannot be the attribute of its name.
-        ConfigError: there is a column of that name already.
+        ConfigError: another column has the name of the added one.
     """
     need_frame(publications, "publications")
     need_kind("prefix", prefix, str)

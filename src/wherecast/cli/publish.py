@@ -24,15 +24,15 @@ _NDJSON = "application/x-ndjson"
 
 @dataclass(frozen=True, slots=True)
 class PublishOptions:
-    """What is published, and where.
+    """The options of the command.
 
     Attributes:
         pairs: attributes of one publication, as `name=value`.
         file: a file of publications, `-` for standard input.
-        stream: where they are published.
-        id: of the one publication.
-        url: of the server.
-        as_json: whether the summary is for machines.
+        stream: stream of the publications.
+        id: id of the one publication.
+        url: URL of the server.
+        as_json: whether the summary is printed as JSON.
     """
 
     pairs: tuple[str, ...]
@@ -45,7 +45,7 @@ class PublishOptions:
 
 @dataclass(slots=True)
 class _Sum:
-    """What became of everything."""
+    """The verdicts of the server on all publications."""
 
     accepted: int = 0
     rejected: int = 0

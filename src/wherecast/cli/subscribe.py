@@ -20,16 +20,16 @@ _RETRY_FIRST_S, _RETRY_MOST_S = 0.5, 10.0
 
 @dataclass(frozen=True, slots=True)
 class SubscribeOptions:
-    """Who subscribes to what.
+    """The options of the command.
 
     Attributes:
-        name: of the subscriber.
-        filter: of the subscription; None receives for those that are there.
-        id: of the subscription.
-        stream: that it listens to.
-        count: ends after so many notifications; None is without end.
-        url: of the server.
-        as_json: whether each is printed as the server sent it.
+        name: name of the subscriber.
+        filter: filter of the subscription; None uses the existing subscriptions.
+        id: id of the subscription.
+        stream: stream of the subscription.
+        count: number of notifications to print; None is without end.
+        url: URL of the server.
+        as_json: whether notifications are printed as the server sent them.
     """
 
     name: str
@@ -73,7 +73,7 @@ def _set_up(remote: Remote, options: SubscribeOptions) -> None:
 
 
 def _show(remote: Remote, options: SubscribeOptions, shown: list[dict[str, Any]]) -> None:
-    """Prints notifications and acknowledges them; where it is interrupted, those it printed."""
+    """Prints notifications and acknowledges them; after Ctrl-C, the printed ones."""
     path = path_of("subscribers", options.name, "ack")
     printed = None
     try:
@@ -91,7 +91,7 @@ def _show(remote: Remote, options: SubscribeOptions, shown: list[dict[str, Any]]
 
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Has Ctrl-C wait until something is done; a second one does not wait."""
+    """Ctrl-C waits for the end of the block; a second Ctrl-C does not wait."""
     if current_thread() is not main_thread():  # it has none
         yield
         return
@@ -112,7 +112,7 @@ def _uninterrupted() -> Iterator[None]:
 
 
 def _received(remote: Remote, options: SubscribeOptions) -> Iterator[list[dict[str, Any]]]:
-    """What is pulled, without end."""
+    """The notifications of one pull after the other, without end."""
     most = _AT_ONCE if options.count is None else min(_AT_ONCE, options.count)
     path = path_of("subscribers", options.name, "notifications") + f"?max={most}&wait={_WAIT_S}"
     while True:
@@ -122,7 +122,7 @@ def _received(remote: Remote, options: SubscribeOptions) -> Iterator[list[dict[s
 
 
 def persisting(remote: Remote, method: str, path: str, body: Any = None) -> Any:
-    """The answer to a call, which is made again while the server is away."""
+    """The answer to a request, which is sent again while the server is away."""
     wait_s = _RETRY_FIRST_S
     while True:
         try:

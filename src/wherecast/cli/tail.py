@@ -12,14 +12,14 @@ _WAIT_S = 20
 
 @dataclass(frozen=True, slots=True)
 class TailOptions:
-    """What is shown.
+    """The options of the command.
 
     Attributes:
-        stream: that is read.
-        from_start: whether what is there already comes first.
-        count: ends after so many; None is without end.
-        url: of the server.
-        as_json: whether each is printed as the server sent it.
+        stream: stream to read.
+        from_start: whether to begin with the oldest stored publication.
+        count: number of publications to print; None is without end.
+        url: URL of the server.
+        as_json: whether publications are printed as the server sent them.
     """
 
     stream: str

@@ -36,7 +36,7 @@ def known_suffix(path: Path) -> str:
 
 
 def need_file(path: Path) -> None:
-    """Nothing where the path is a file."""
+    """Raises ConfigError unless the path is a file."""
     if not path.exists():
         raise ConfigError(f"{path}: there is no such file")
     if not path.is_file():

@@ -84,23 +84,23 @@ class FilterSet:
         filter: str | None = None,
         keep_for: str | timedelta | None = None,
     ) -> None:
-        """Opens the set under a URI; with a schema, makes an empty one where there is none.
+        """Opens the set under a URI; with a schema, makes an empty set where there is none.
 
         Args:
             uri: a path, or the URI of a store with conditional writes, that the driver and all
                 workers can read.
-            schema: of the publications: the schema of their DataFrame, or a `Schema`, whose
-                declared domains and steps are then in force.
+            schema: the schema of the publications' DataFrame, or a `Schema`, whose declared
+                domains and steps are then enforced.
             keep: further columns of the filters that `match` can add to its result.
-            id: the column with the ids, in what is added: strings or integers. Where it is not
-                given, the one that the set was made with, which is `id` if nothing else was said.
-            filter: the column with the WHERE clauses; likewise, `filter`.
-            keep_for: how long a version is kept after the next one was made; a week, if nothing
-                else was said.
+            id: the column of the ids in added filters: strings or integers. By default the name
+                that the set was made with, or `id` for a new set.
+            filter: the column of the WHERE clauses in added filters; by default likewise, or
+                `filter`.
+            keep_for: how long a version is kept after the next one was made; by default a week.
 
         Raises:
-            ConfigError: there is no set, or one that was made for something else; or the store
-                cannot keep two writers apart.
+            ConfigError: there is no set, or a set with other options; or the store cannot keep two
+                writers apart.
         """
         self._versions = FilterVersions(open_blobs(uri, conditional=True))
         self.uri = self._versions.uri
@@ -143,8 +143,8 @@ class FilterSet:
         """The filters of a version, the newest where none is given; they do not change.
 
         Raises:
-            SnapshotError: the version is not there any more.
-            ConfigError: nothing was ever added.
+            SnapshotError: the version is no longer kept.
+            ConfigError: no filter was ever added.
         """
         found = self._newest() if version is None else self._versions.read(version)
         if found.filters is None:
@@ -157,36 +157,37 @@ class FilterSet:
     def pinned(self, query: str, batch: int) -> Filters:
         """The filters of the version that a batch of a query uses, for `foreachBatch`.
 
-        The newest version is fixed for the batch by who asks first, so that a batch that is
-        repeated uses the same one again. The last hundred of a query are remembered.
+        The first call fixes the newest version for the batch, so that a repeated batch uses the
+        same version again. The last hundred batches of a query are remembered.
 
         Args:
             query: a name for the query, the same whenever it is started.
             batch: the number of the batch, as `foreachBatch` gives it.
 
         Raises:
-            SnapshotError: the version was fixed before, and is not there any more.
+            SnapshotError: the version was fixed earlier, and is no longer kept.
         """
         self.filters()  # raises ConfigError before the first filter
         return Filters(pinned(self.uri, query, batch), self.uri)
 
     def add(self, filters: Any, on_bad_filter: OnBad = "raise") -> Change:
-        """Adds filters; one with an id that is there takes its place.
+        """Adds filters; a filter replaces the one with the same id.
 
         Args:
             filters: a DataFrame, or anything with the Arrow interface, with the columns of the ids,
-                the filters, and those that the set keeps.
-            on_bad_filter: `raise` refuses all where one cannot be used, `skip` leaves that one out.
+                of the filters, and those that the set keeps.
+            on_bad_filter: `raise` refuses all filters where one is invalid; `skip` leaves out the
+                invalid ones.
 
         Raises:
-            FilterError: filters cannot be used.
-            ConfigError: an id occurs twice, or a column is missing or of another type than before.
+            FilterError: filters are invalid.
+            ConfigError: an id occurs twice, or a column is missing or has another type than before.
             ConflictError: another writer made the next version; nothing changed.
         """
         return self._changed(filters, on_bad_filter, filter_changes.add)
 
     def replace(self, filters: Any, on_bad_filter: OnBad = "raise") -> Change:
-        """Makes these all filters of the set; takes and raises what `add` does."""
+        """Replaces all filters of the set; arguments and errors are those of `add`."""
         return self._changed(filters, on_bad_filter, filter_changes.replace_all)
 
     def remove(self, ids: Any, missing: Literal["raise", "skip"] = "raise") -> Change:
@@ -194,7 +195,7 @@ class FilterSet:
 
         Args:
             ids: a list of ids, or a DataFrame or Arrow table with the column of the ids.
-            missing: `raise` refuses all where one is not there, `skip` removes those that are.
+            missing: `raise` removes nothing where an id is unknown; `skip` removes the known ones.
 
         Raises:
             MissingFilter: an id is not in the set; a `ConfigError`, and a `KeyError` too.

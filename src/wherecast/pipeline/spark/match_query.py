@@ -46,12 +46,12 @@ _numbers = itertools.count(1)
 
 @dataclass(frozen=True, slots=True)
 class MatchQuery:
-    """A match, its options checked.
+    """The checked options of a match.
 
     Attributes:
-        filters: what publications are matched against, as tasks get it.
-        id_type: of the ids.
-        kept: the columns of the filters that are added.
+        filters: the source from which tasks load the filters.
+        id_type: type of the ids.
+        kept: the columns of the filters that the result adds.
         needed: the attributes that the filters name, or may come to name.
         enforced: whether publications may be refused.
         how, output, prefix: as `wherecast.spark.match` takes them.
@@ -90,7 +90,7 @@ class MatchQuery:
         return fields
 
     def plan(self, way: Way) -> JoinPlan:
-        """What a worker gives."""
+        """The plan of the result of a worker."""
         kept = tuple(column.name for column in self.kept)
         return JoinPlan(
             how=self.how if way == "whole" else "left",
@@ -106,7 +106,7 @@ class MatchQuery:
         return "structs" if self.output == "rows" and self.kept else "arrays"
 
     def found(self, way: Way) -> list[StructField]:
-        """The columns that a worker gives beside those of the publications."""
+        """The columns that a worker adds to those of the publications."""
         shape = self._shape(way)
         columns = [StructField("filter_id", self.id_type), *self.kept]
         types: list[DataType] = [ArrayType(column.dataType) for column in columns]

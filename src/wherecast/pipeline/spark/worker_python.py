@@ -31,10 +31,10 @@ _asked: "WeakKeyDictionary[Any, WorkerPython | None]" = WeakKeyDictionary()
 
 @dataclass(frozen=True, slots=True)
 class WorkerPython:
-    """What a worker said of its Python.
+    """The Python of a worker.
 
     Attributes:
-        executable: its path.
+        executable: path of the interpreter.
         packages: the version of each package that matters, None where it is missing.
     """
 
@@ -43,10 +43,10 @@ class WorkerPython:
 
 
 def need_python(spark: "SparkSession") -> None:
-    """Nothing where the workers of a session can run Wherecast; a worker is asked once per session.
+    """Checks that the workers of a session can run Wherecast; one worker is asked per session.
 
     Raises:
-        ConfigError: they lack a package, have another Wherecast, or run another Python.
+        ConfigError: the workers lack a package, have another Wherecast, or run another Python.
     """
     found = worker_python(spark)
     if found is None:
