@@ -21,8 +21,8 @@ from wherecast.delivery import (
     Cursor,
     Effect,
     LoadNotifications,
-    Notification,
     Queue,
+    QueuedNotification,
     QueueLimits,
     SaveCursor,
     Send,
@@ -97,7 +97,7 @@ class Histories(RuleBasedStateMachine):
             self.in_flight.add(one.sequence)
         self.receive(send.notifications)
 
-    def receive(self, notifications: tuple[Notification, ...]) -> None:
+    def receive(self, notifications: tuple[QueuedNotification, ...]) -> None:
         sequences = [one.sequence for one in notifications]
         assert sequences == sorted(set(sequences))
         for one in notifications:

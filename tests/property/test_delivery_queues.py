@@ -13,7 +13,7 @@ from wherecast.delivery import (
     Cursor,
     Effect,
     LoadNotifications,
-    Notification,
+    QueuedNotification,
     QueueLimits,
     Queues,
     SaveCursor,
@@ -63,7 +63,7 @@ class Subscribers(RuleBasedStateMachine):
                 assert isinstance(effect, SaveCursor)
                 self.saved[name] = self.queues[name].cursor
 
-    def receive(self, name: str, notifications: tuple[Notification, ...]) -> None:
+    def receive(self, name: str, notifications: tuple[QueuedNotification, ...]) -> None:
         for one in notifications:
             assert one.sequence in self.left[name]
             assert one.subscription_ids == self.stored[name][one.sequence]

@@ -33,7 +33,7 @@ class AsyncNotification:
     _given: Notification = field(repr=False, compare=False)
 
     async def ack(self) -> None:
-        """Acknowledges this one: it is not delivered again."""
+        """Acknowledges this notification: it is not delivered again."""
         await asyncio.to_thread(self._given.ack)
 
 
@@ -83,7 +83,7 @@ class AsyncSubscriber:
         return await asyncio.to_thread(self._subscriber.subscribe_all, filters, stream)
 
     async def unsubscribe(self, id: str) -> bool:
-        """Ends a subscription; what it queued stays. False where it is not there."""
+        """Ends a subscription; its queued notifications stay. False where there is none."""
         return await asyncio.to_thread(self._subscriber.unsubscribe, id)
 
     async def take(self, most: int = 1, timeout: float = 0.0) -> list[AsyncNotification]:
@@ -132,15 +132,15 @@ class AsyncSubscriber:
         await asyncio.to_thread(self._subscriber.ack_through, _given(notification))
 
     async def subscriptions(self) -> list[Subscription]:
-        """Its subscriptions by their ids."""
+        """The subscriptions of this subscriber, sorted by id."""
         return await asyncio.to_thread(self._subscriber.subscriptions)
 
     async def queued(self) -> int:
-        """How many notifications are not acknowledged."""
+        """Number of notifications that are not acknowledged."""
         return await asyncio.to_thread(lambda: self._subscriber.queued)
 
     async def lost(self) -> int:
-        """How many notifications were removed before they were acknowledged."""
+        """Number of notifications that were removed before they were acknowledged."""
         return await asyncio.to_thread(lambda: self._subscriber.lost)
 
 
@@ -162,7 +162,7 @@ class AsyncBroker:
         await self.close()
 
     async def define(self, stream: str, schema: Schema) -> None:
-        """Makes a stream; nothing happens where it is there with the same schema."""
+        """Makes a stream; nothing changes where the stream exists with the same schema."""
         await asyncio.to_thread(self._broker.define, stream, schema)
 
     async def publisher(self, name: str) -> AsyncPublisher:

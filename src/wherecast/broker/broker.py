@@ -53,10 +53,10 @@ class Broker:
         self.close()
 
     def define(self, stream: str, schema: Schema) -> None:
-        """Makes a stream; nothing happens where it is there with the same schema.
+        """Makes a stream; nothing changes where the stream exists with the same schema.
 
         Raises:
-            ConfigError: it is there with another schema.
+            ConfigError: the stream exists with another schema.
         """
         self._core.check()
         self._core.registrar.define(stream, schema, self._core.clock())

@@ -8,14 +8,14 @@ from threading import Event
 from typing_extensions import override
 
 from wherecast.broker.dispatch.courier import Courier
-from wherecast.broker.source import Source
+from wherecast.broker.notification_source import NotificationSource
 from wherecast.model import StoreError
 from wherecast.store.contracts import Batches
 
 _WAIT_S = 0.5  # how soon `step` sees that it is to stop
 
 
-class CommitSource(Source):
+class CommitSource(NotificationSource):
     """Hands the queues what another process commits.
 
     Args:

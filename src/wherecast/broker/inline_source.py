@@ -10,7 +10,7 @@ from threading import Condition, Event
 from typing_extensions import override
 
 from wherecast.broker.dispatch.courier import Courier
-from wherecast.broker.source import Source
+from wherecast.broker.notification_source import NotificationSource
 from wherecast.model import StoreError
 from wherecast.pipeline.live.inline_pipeline import FindPoison, InlinePipeline
 from wherecast.pipeline.live.live_subscriptions import DEFAULT_INDEX
@@ -22,7 +22,7 @@ _READ_TRIES = 10
 _REST_MAX_S = 0.01
 
 
-class InlineSource(Source):
+class InlineSource(NotificationSource):
     """Matches what is new in the log, hands it to the queues and commits it.
 
     Args:

@@ -6,7 +6,7 @@ Concurrency: every method of `Runner` may be called by any thread.
 from collections.abc import Callable
 from threading import Event, Thread
 
-from wherecast.broker.source import Source
+from wherecast.broker.notification_source import NotificationSource
 from wherecast.broker.tending import Tending
 from wherecast.model import StoreError, WherecastError
 from wherecast.pipeline.live.pipeline_figures import PipelineFigures
@@ -23,7 +23,9 @@ class Runner:
         on_failure: called once one of the two has failed for good.
     """
 
-    def __init__(self, source: Source, tending: Tending, on_failure: Callable[[], None]) -> None:
+    def __init__(
+        self, source: NotificationSource, tending: Tending, on_failure: Callable[[], None]
+    ) -> None:
         self._source = source
         self._tending = tending
         self._on_failure = on_failure

@@ -8,8 +8,7 @@ from math import isnan
 
 from wherecast.broker.broker_core import BrokerCore
 from wherecast.broker.registrar.registrar import DEFAULT_STREAM, new_id
-from wherecast.delivery import Notification as Handed
-from wherecast.delivery import decode_cursor, encode_cursor
+from wherecast.delivery import QueuedNotification, decode_cursor, encode_cursor
 from wherecast.model import (
     AcknowledgementError,
     ConfigError,
@@ -30,11 +29,11 @@ class Notification:
     """A publication that matched, for a subscriber.
 
     Attributes:
-        publication: with its id and time filled in.
-        subscription_ids: the subscriptions that it matched, sorted.
-        stream: where it was published.
+        publication: the publication, with its id and time filled in.
+        subscription_ids: the subscriptions that matched, sorted.
+        stream: the stream of the publication.
         cursor: names this notification; cursors sort as notifications came.
-        redelivered: whether it may have been received before.
+        redelivered: whether the subscriber may have received it before.
     """
 
     publication: Publication
@@ -45,7 +44,7 @@ class Notification:
     _owner: "Subscriber" = field(repr=False, compare=False)
 
     def ack(self) -> None:
-        """Acknowledges this one: it is not delivered again."""
+        """Acknowledges this notification: it is not delivered again."""
         self._owner.ack(self)
 
 
@@ -65,10 +64,10 @@ class Subscriber:
     def subscribe(
         self, filter: str, id: str | None = None, stream: str = DEFAULT_STREAM
     ) -> Subscription:
-        """Adds a subscription: it acts on everything that is published after this returns.
+        """Adds a subscription, which acts on everything that is published after this returns.
 
-        The same id again replaces its filter. Without an id it gets one. What is odd about the
-        filter, as that it can never match, is in `warnings` of what is returned.
+        A second call with the same id replaces the filter. Without an id the subscription gets
+        one. `warnings` of the result says, for instance, that the filter can never match.
 
         Raises:
             FilterError: the filter cannot be accepted.
@@ -84,7 +83,7 @@ class Subscriber:
         """Adds or replaces many subscriptions, given as pairs of id and filter, in one step.
 
         Returns:
-            Those with a bad filter, which are left out, each with its error.
+            The ids of subscriptions with a bad filter, which are left out, each with its error.
 
         Raises:
             ConfigError: these are no pairs, or an id is no name.
@@ -95,7 +94,7 @@ class Subscriber:
         return self._core.registrar.subscribe_all(self.name, wanted, self._core.clock())
 
     def unsubscribe(self, id: str) -> bool:
-        """Ends a subscription; what it queued stays. False where it is not there."""
+        """Ends a subscription; its queued notifications stay. False where there is none."""
         self._core.check()
         return self._core.registrar.unsubscribe(self.name, id, self._core.clock())
 
@@ -111,11 +110,11 @@ class Subscriber:
     def take(self, most: int = 1, timeout: float = 0.0) -> list[Notification]:
         """The oldest notifications that are not acknowledged; waits for the first one.
 
-        Those that were taken before come again, marked, until they are acknowledged.
+        Notifications that were taken before come again, marked, until they are acknowledged.
 
         Args:
-            most: how many at most.
-            timeout: how long to wait, in seconds.
+            most: the largest number of notifications.
+            timeout: how long to wait for the first one, in seconds.
         """
         check_take(most, timeout)
         self._core.check()
@@ -171,7 +170,7 @@ class Subscriber:
 
     @property
     def lost(self) -> int:
-        """How many notifications were removed before they were acknowledged.
+        """Number of notifications that were removed before they were acknowledged.
 
         They passed a limit of age or size, or their publications are damaged in the log.
         """
@@ -180,14 +179,14 @@ class Subscriber:
 
     @property
     def queued(self) -> int:
-        """How many notifications are not acknowledged."""
+        """Number of notifications that are not acknowledged."""
         self._core.check()
         return self._core.queued(self.name)
 
-    def notifications(self, handed: Sequence[Handed]) -> list[Notification]:
-        """What a queue handed out, with its publications.
+    def notifications(self, handed: Sequence[QueuedNotification]) -> list[Notification]:
+        """The notifications that a queue handed out, with their publications.
 
-        One whose publication is damaged in the log is lost: it is left out, and counted.
+        A notification whose publication is damaged in the log is left out, and counted as lost.
         """
         received = self._core.publications([one.sequence for one in handed])
         lost = [one.sequence for one, got in zip(handed, received, strict=True) if got is None]
@@ -208,7 +207,7 @@ class Subscriber:
 
 
 def _checked(pairs: object) -> Iterator[tuple[str, str]]:
-    """Pairs of id and filter; whether these are texts is seen later."""
+    """Pairs of id and filter; whether both are texts is checked later."""
     for pair in pairs if isinstance(pairs, Iterable) else [pairs]:
         if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
             what = describe(pair)
@@ -217,11 +216,7 @@ def _checked(pairs: object) -> Iterator[tuple[str, str]]:
 
 
 def check_take(most: object, timeout: object) -> None:
-    """Refuses what cannot be taken.
-
-    Raises:
-        ConfigError: the number is none, or the time.
-    """
+    """Raises ConfigError unless the arguments of `take` are a count and a time."""
     if not isinstance(most, int) or most < 1:
         raise ConfigError(f"take a whole number of notifications, at least 1, not {most}")
     if not isinstance(timeout, int | float) or isnan(timeout):

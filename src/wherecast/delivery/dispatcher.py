@@ -16,7 +16,7 @@ from wherecast.delivery.effects import (
     Close,
     Effect,
     LoadNotifications,
-    Notification,
+    QueuedNotification,
     QueueFigures,
     SaveCursor,
     Send,
@@ -52,7 +52,7 @@ class _Outbox:
         is_used: whether the queue was pulled from since idle queues were released last.
     """
 
-    notifications: deque[Notification] = field(default_factory=deque)
+    notifications: deque[QueuedNotification] = field(default_factory=deque)
     is_used: bool = True
 
 
@@ -166,7 +166,7 @@ class Dispatcher:
 
     # Events of subscribers.
 
-    def take(self, name: str, most: int) -> tuple[Notification, ...] | LoadNotifications:
+    def take(self, name: str, most: int) -> tuple[QueuedNotification, ...] | LoadNotifications:
         """The oldest notifications that are not acknowledged, or what must be read before."""
         queue = self._open_queue(name)
         self._outboxes[name].is_used = True
@@ -217,7 +217,7 @@ class Dispatcher:
         """Ends a connection; what was not acknowledged stays in the queue."""
         self._queues.disconnect(name, connection)
 
-    def sent(self, name: str, connection: int) -> tuple[Notification, ...] | None:
+    def sent(self, name: str, connection: int) -> tuple[QueuedNotification, ...] | None:
         """What a connection was sent since the last call; None where the connection ended."""
         outbox = self._outboxes.get(name)
         if outbox is None or self._queues[name].connection != connection:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Notification:
+class QueuedNotification:
     """What a subscriber receives for a publication.
 
     Attributes:
@@ -34,7 +34,7 @@ class Send:
     """Send notifications over a connection, in this order."""
 
     connection: int
-    notifications: tuple[Notification, ...]
+    notifications: tuple[QueuedNotification, ...]
 
 
 @dataclass(frozen=True, slots=True)

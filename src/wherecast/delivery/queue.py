@@ -17,7 +17,7 @@ from wherecast.delivery.effects import (
     Close,
     Effect,
     LoadNotifications,
-    Notification,
+    QueuedNotification,
     QueueFigures,
     SaveCursor,
     Send,
@@ -171,7 +171,7 @@ class Queue:
 
     # Events of the subscriber.
 
-    def take(self, most: int) -> tuple[Notification, ...] | LoadNotifications:
+    def take(self, most: int) -> tuple[QueuedNotification, ...] | LoadNotifications:
         """The oldest notifications that are not acknowledged, at most so many: a pull.
 
         Where more must be read first, the result is a `LoadNotifications`: answer it, then take
@@ -272,8 +272,8 @@ class Queue:
             effects.append(self._load())
         return tuple(effects)
 
-    def _hand_out(self, items: Iterable[Item]) -> tuple[Notification, ...]:
-        given = tuple(Notification(one, ids, one < self._handed_before) for one, ids in items)
+    def _hand_out(self, items: Iterable[Item]) -> tuple[QueuedNotification, ...]:
+        given = tuple(QueuedNotification(one, ids, one < self._handed_before) for one, ids in items)
         if given:
             marked = sum(notification.redelivered for notification in given)
             self._redelivered += marked

@@ -9,7 +9,7 @@ from wherecast.delivery import (
     DispatchEffects,
     Dispatcher,
     LoadNotifications,
-    Notification,
+    QueuedNotification,
     QueueFigures,
     QueueLimits,
 )
@@ -25,7 +25,7 @@ def opened(*names: str, limits: QueueLimits | None = None) -> Dispatcher:
     return dispatcher
 
 
-def sequences(sent: tuple[Notification, ...] | None) -> list[int] | None:
+def sequences(sent: tuple[QueuedNotification, ...] | None) -> list[int] | None:
     return None if sent is None else [one.sequence for one in sent]
 
 

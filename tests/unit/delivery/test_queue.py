@@ -6,8 +6,8 @@ from wherecast.delivery import (
     Cursor,
     Effect,
     LoadNotifications,
-    Notification,
     Queue,
+    QueuedNotification,
     QueueLimits,
     SaveCursor,
     Send,
@@ -53,7 +53,10 @@ def again(*sequences: int) -> list[tuple[int, bool]]:
 class TestPull:
     def test_without_acknowledgement_gives_the_same_again_marked(self) -> None:
         queue = opened(3, 5, 8)
-        assert queue.take(2) == (Notification(3, IDS, False), Notification(5, IDS, False))
+        assert queue.take(2) == (
+            QueuedNotification(3, IDS, False),
+            QueuedNotification(5, IDS, False),
+        )
         assert taken(queue) == again(3, 5) + new(8)
 
     def test_an_empty_queue_gives_nothing(self) -> None:
@@ -65,7 +68,10 @@ class TestPull:
         assert queue.is_ready
         assert queue.take(5) == LoadNotifications(10, 2000)
         assert queue.loaded(10, [12, 20], [IDS, ["s3"]], 50) == ()
-        assert queue.take(5) == (Notification(12, IDS, True), Notification(20, ("s3",), True))
+        assert queue.take(5) == (
+            QueuedNotification(12, IDS, True),
+            QueuedNotification(20, ("s3",), True),
+        )
 
     def test_while_a_load_is_under_way_it_gives_what_there_is(self) -> None:
         queue = Queue(Cursor(through=10), 50)
@@ -113,7 +119,7 @@ class TestPush:
         queue = opened()
         queue.connect(7)
         assert queue.notified(100, 110, [(104, IDS)]) == (
-            Send(7, (Notification(104, IDS, False),)),
+            Send(7, (QueuedNotification(104, IDS, False),)),
         )
 
     def test_a_second_connection_replaces_the_first(self) -> None:

@@ -5,7 +5,7 @@ from wherecast.delivery import (
     Close,
     Cursor,
     LoadNotifications,
-    Notification,
+    QueuedNotification,
     Queues,
     SaveCursor,
     Send,
@@ -15,7 +15,7 @@ IDS = ("s1",)
 
 
 def sent(connection: int, *sequences: int) -> tuple[Send]:
-    return (Send(connection, tuple(Notification(one, IDS, False) for one in sequences)),)
+    return (Send(connection, tuple(QueuedNotification(one, IDS, False) for one in sequences)),)
 
 
 def test_each_gets_what_is_its_own() -> None:

@@ -26,7 +26,7 @@ from wherecast.delivery import (
     DispatchEffects,
     Dispatcher,
     LoadNotifications,
-    Notification,
+    QueuedNotification,
     QueueFigures,
     QueueLimits,
 )
@@ -173,7 +173,7 @@ class Courier:
 
     # Calls of subscribers.
 
-    def take(self, name: str, most: int, timeout_s: float) -> tuple[Notification, ...]:
+    def take(self, name: str, most: int, timeout_s: float) -> tuple[QueuedNotification, ...]:
         """The oldest notifications not acknowledged; waits for the first one at most so long."""
         end = monotonic() + timeout_s
         was_open = False
@@ -254,7 +254,7 @@ class Courier:
 
     def sent(
         self, name: str, connection: int, timeout_s: float | None = None
-    ) -> tuple[Notification, ...] | None:
+    ) -> tuple[QueuedNotification, ...] | None:
         """What a connection was sent since the last call; None where the connection ended.
 
         Waits for the first notification, at most so long; without a limit, as long as it takes.

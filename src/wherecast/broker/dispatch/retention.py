@@ -1,9 +1,9 @@
 """How long notifications and publications are kept.
 
-Two sides do it, each in its own files. The owner moves the cursors of queues that pass a limit, and
-counts what that takes from whom; then it removes publications that nothing needs any more. The
-pipeline removes segments that every cursor has passed. So a crash between any two steps loses
-nothing that is not counted.
+Two processes remove, each in its own files. The owner of the store moves the cursors of queues that
+pass a limit, and counts what each subscriber loses by that; then it removes publications that no
+queue has. The pipeline removes segments that every cursor has passed. So a crash between any two
+steps loses nothing that is not counted.
 """
 
 from collections.abc import Callable
@@ -21,20 +21,20 @@ _AT_ONCE = 100_000  # queues that are counted together: segments are opened once
 
 @dataclass(frozen=True, slots=True)
 class QueueState:
-    """What the queues are.
+    """The size of all queues, and the queues that pass a limit.
 
     Attributes:
-        queued: notifications in all of them that are not acknowledged.
-        overdue: of each that passes a limit, the sequence that it is to begin at, and how many
-            notifications that takes from it.
+        queued: number of notifications in all queues that are not acknowledged.
+        overdue: by subscriber, the sequence at which its queue is to begin, and the number of
+            notifications that it loses by that.
     """
 
     queued: int
     overdue: dict[str, tuple[int, int]]
 
 
-def found_in(store: Store, limits: Retention, now: int) -> QueueState:
-    """What the queues of a store are now."""
+def queue_state(store: Store, limits: Retention, now: int) -> QueueState:
+    """The size of all queues of a store, and the queues that pass a limit."""
     oldest = now - limits.queue_age // timedelta(microseconds=1)
     by_age = sequence_at(store.batches, store.mailboxes.starts_at(), oldest)
     publications = max(1, store.log.ends().since(store.log.starts()))
@@ -65,7 +65,7 @@ def trim_log(store: Store) -> None:
 
 
 def sequence_at(batches: Batches, start: int, time: int) -> int:
-    """The first sequence at a place and beyond whose batch was made at a time or later."""
+    """The first sequence from a start on whose batch was made at a time or later."""
 
     def is_old(sequence: int) -> bool:
         found = batches.records(sequence, sequence + 1)
@@ -75,7 +75,7 @@ def sequence_at(batches: Batches, start: int, time: int) -> int:
 
 
 def _first(low: int, high: int, is_before: Callable[[int], bool]) -> int:
-    """The first number of a range of which something is not true; it is true up to there."""
+    """The first number of a range for which a condition fails; it holds for all before."""
     while low < high:
         middle = (low + high) // 2
         low, high = (middle + 1, high) if is_before(middle) else (low, middle)
@@ -83,7 +83,7 @@ def _first(low: int, high: int, is_before: Callable[[int], bool]) -> int:
 
 
 def _by_size(store: Store, name: str, cursor: Cursor, surplus: int) -> int:
-    """Where a queue is to begin that has so many notifications too many."""
+    """The sequence at which a queue is to begin that has a surplus of notifications."""
     if surplus <= 0:
         return cursor.through
     queued = store.mailboxes.queued(name, cursor.through, surplus + len(cursor.beyond))
@@ -101,13 +101,15 @@ Trim = Callable[[str, int, int], None]
 
 
 def enforce(store: Store, trim: Trim, limits: Retention, now: int) -> int:
-    """Does what the owner does: cursors first, so that what is removed was counted.
+    """Moves the cursors of queues that pass a limit, then removes publications that no queue has.
+
+    Cursors come first, so that every removed notification was counted.
 
     Returns:
-        How many notifications are queued then.
+        The number of notifications that are queued then.
     """
-    found = found_in(store, limits, now)
-    for name, (start, lost) in found.overdue.items():
+    state = queue_state(store, limits, now)
+    for name, (start, lost) in state.overdue.items():
         trim(name, start, lost)
     trim_log(store)
-    return found.queued
+    return state.queued

@@ -90,10 +90,10 @@ class Registrar:
         return streams[stream]
 
     def define(self, stream: str, schema: Schema, now: int) -> None:
-        """Makes a stream; nothing happens where it is there with the same schema.
+        """Makes a stream; nothing changes where the stream exists with the same schema.
 
         Raises:
-            ConfigError: it is there with another schema.
+            ConfigError: the stream exists with another schema.
         """
         checked_name("stream", stream)
         if not isinstance(schema, Schema):
@@ -241,7 +241,7 @@ class Registrar:
         }
 
     def unsubscribe(self, subscriber: str, id: str, now: int) -> bool:
-        """Ends a subscription; what it queued stays. False where it is not there."""
+        """Ends a subscription; its queued notifications stay. False where there is none."""
         checked_name("subscription id", id)
         with self._lock:
             there = self._store.registry.subscription(subscriber, id)
@@ -306,10 +306,9 @@ def new_id() -> str:
 
 
 def checked_name(what: str, name: object) -> None:
-    """Refuses what is no name of a stream, a subscriber or a subscription.
+    """Raises ConfigError unless a value is a name of a stream, a subscriber or a subscription.
 
-    Raises:
-        ConfigError: it is no string, empty, too long, or has characters that are none.
+    A name is a string with at least one character, not too long, and valid Unicode.
     """
     if not isinstance(name, str) or not 0 < len(name) <= NAME_CHARACTERS_MAX or not is_text(name):
         most = NAME_CHARACTERS_MAX
@@ -317,10 +316,6 @@ def checked_name(what: str, name: object) -> None:
 
 
 def refuse_validity(valid_for: timedelta | None) -> None:
-    """Refuses a validity, which is not kept yet.
-
-    Raises:
-        ConfigError: there is one.
-    """
+    """Raises ConfigError where a validity is given, which is not supported yet."""
     if valid_for is not None:
         raise ConfigError("valid_for is not supported yet; leave it out")

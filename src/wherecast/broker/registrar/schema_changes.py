@@ -1,4 +1,4 @@
-"""What another schema of a stream would break: told to whoever wants to change it."""
+"""The refusal of another schema for a stream, which names the subscriptions it would break."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ _AT_ONCE = 1_000
 
 
 def refusal_of(registry: Registry, stream: str, schema: Schema) -> str:
-    """Why a stream that is there does not get another schema, with what that would break."""
+    """Why a stream keeps its schema, with the subscriptions that another one would break."""
     text = f"stream {stream} is there with another schema, and what is published has its own"
     broken: list[Subscription] = []
     for some in _subscriptions(registry, stream):
@@ -26,7 +26,7 @@ def refusal_of(registry: Registry, stream: str, schema: Schema) -> str:
 
 
 def _subscriptions(registry: Registry, stream: str) -> Iterator[list[Subscription]]:
-    """The subscriptions to a stream, some at a time; no more than a limit are looked at."""
+    """The subscriptions to a stream, page by page, up to a limit."""
     left, after = _LOOKED_AT_MAX, ""
     while left > 0 and (names := registry.subscribers(after)):
         for name in names:

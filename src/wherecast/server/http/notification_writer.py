@@ -13,7 +13,7 @@ import numpy as np
 
 from wherecast.broker.broker_core import BrokerCore
 from wherecast.broker.dispatch.publication_cache import LoggedPublication
-from wherecast.delivery import Notification, encode_cursor
+from wherecast.delivery import QueuedNotification, encode_cursor
 from wherecast.model import StoreError
 from wherecast.server.http.messages.notification_messages import notification_json, publication_part
 
@@ -65,7 +65,7 @@ class NotificationWriter:
         self._reported: set[str] = set()
 
     def within(
-        self, name: str, handed: Sequence[Notification], bytes_max: int
+        self, name: str, handed: Sequence[QueuedNotification], bytes_max: int
     ) -> WrittenNotifications:
         """The first notifications of those that a queue handed out, up to a size; one at least.
 
@@ -91,7 +91,7 @@ class NotificationWriter:
         return WrittenNotifications(each, len(handed))
 
     def at_hand(
-        self, handed: Sequence[Notification], bytes_max: int
+        self, handed: Sequence[QueuedNotification], bytes_max: int
     ) -> WrittenNotifications | None:
         """The same where they are few and nothing is to be read or lost for them; else None."""
         if not 0 < len(handed) <= _FEW:
@@ -172,6 +172,6 @@ class NotificationWriter:
                 self._bytes -= len(oldest) + _ENTRY_BYTES
 
 
-def _written(one: Notification, part: bytes) -> bytes:
+def _written(one: QueuedNotification, part: bytes) -> bytes:
     ids = one.subscription_ids
     return notification_json(encode_cursor(one.sequence), part, ids, one.redelivered)

@@ -12,7 +12,7 @@ pytest.importorskip("fastapi")
 
 import wherecast as wc
 from wherecast.broker.broker_core import BrokerCore
-from wherecast.delivery import Notification
+from wherecast.delivery import QueuedNotification
 from wherecast.server.http.notification_writer import NotificationWriter, WrittenNotifications
 from wherecast.store.open_store import open_store
 
@@ -37,21 +37,23 @@ def writer(core: BrokerCore) -> NotificationWriter:
     return NotificationWriter(core)
 
 
-def handed(core: BrokerCore, count: int, payload: bytes = PAYLOAD) -> tuple[Notification, ...]:
+def handed(
+    core: BrokerCore, count: int, payload: bytes = PAYLOAD
+) -> tuple[QueuedNotification, ...]:
     """So many publications, published and handed out to ana."""
     core.publish([wc.Publication({"n": n}, payload=payload) for n in range(count)], "default")
     return taken(core, "ana", count)
 
 
-def taken(core: BrokerCore, name: str, count: int) -> tuple[Notification, ...]:
-    found: tuple[Notification, ...] = ()
+def taken(core: BrokerCore, name: str, count: int) -> tuple[QueuedNotification, ...]:
+    found: tuple[QueuedNotification, ...] = ()
     while len(found) < count:
         found = core.courier.take(name, count, 60)
     return found
 
 
 def at_hand(
-    writer: NotificationWriter, some: tuple[Notification, ...], bytes_max: int = 1 << 20
+    writer: NotificationWriter, some: tuple[QueuedNotification, ...], bytes_max: int = 1 << 20
 ) -> WrittenNotifications:
     found = writer.at_hand(some, bytes_max)
     assert found is not None

@@ -16,7 +16,7 @@ from fastapi.responses import Response
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 
 from wherecast.broker.loop_event import LoopEvent
-from wherecast.delivery import Notification
+from wherecast.delivery import QueuedNotification
 from wherecast.model import WherecastError
 from wherecast.server.http.batching.connection_acks import ConnectionAcks
 from wherecast.server.http.context import Context
@@ -90,7 +90,7 @@ class _Push:
         self._name = name
         self._number = number
         self._options = options
-        self._handed: list[Notification] = []
+        self._handed: list[QueuedNotification] = []
         self._transport = transport_of(websocket.scope)
         hurries = options.confirm or options.window < _WIDE
         self._acks = ConnectionAcks(context.ack_batcher, name, hurries, options.confirm)

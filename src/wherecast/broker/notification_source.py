@@ -11,7 +11,7 @@ from wherecast.model import StoreError
 from wherecast.pipeline.live.pipeline_figures import PipelineFigures
 
 
-class Source(Protocol):
+class NotificationSource(Protocol):
     """Brings notifications to queues, step by step, on one thread.
 
     Attributes:
