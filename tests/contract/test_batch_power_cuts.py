@@ -11,6 +11,7 @@ import pytest
 from tests.contract.feed import SUBSCRIBERS, Feed, commit_all, pull
 from tests.contract.places import EmbeddedOpened, embedded
 from tests.power_cut import Disk, Image, recorded_disk, scratch
+from wherecast.store import folders
 from wherecast.store.embedded import cursors
 from wherecast.store.embedded.batches import batch_tables
 from wherecast.store.records import Cursor
@@ -39,7 +40,8 @@ class RecordedFiles(SegmentFiles):
 
     def write(self, name: str, data: pa.Buffer) -> None:
         with self.monkeypatch.context() as patched:
-            patched.setattr(segment_files, "os", RecordedSystem(self.disk))
+            for module in (segment_files, folders):
+                patched.setattr(module, "os", RecordedSystem(self.disk))
             super().write(name, data)
 
     def remove(self, name: str) -> None:
