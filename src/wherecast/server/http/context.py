@@ -34,7 +34,7 @@ class Context:
         pipeline: the state of the process that matches.
         stopping: set when the server is about to end; it releases whoever waits.
         connections: the open push connections.
-        appended: signals that something was published.
+        append_signal: sent when something was published.
     """
 
     core: BrokerCore
@@ -49,4 +49,4 @@ class Context:
     pipeline: PipelineState
     stopping: asyncio.Event
     connections: Connections = field(default_factory=Connections)
-    appended: AppendSignal = field(default_factory=AppendSignal)
+    append_signal: AppendSignal = field(default_factory=AppendSignal)

@@ -30,8 +30,8 @@ def listen(host: str, port: int) -> socket.socket:
         listening.close()
         if error.errno == errno.EADDRINUSE:
             raise ConfigError(f"port {port} of {host} is in use; --port names another") from None
-        told = reason_of(error)
-        raise ConfigError(f"cannot listen at {host}, port {port}: {told.lower()}") from None
+        reason = reason_of(error)
+        raise ConfigError(f"cannot listen at {host}, port {port}: {reason.lower()}") from None
     return listening
 
 

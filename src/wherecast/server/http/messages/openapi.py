@@ -66,6 +66,12 @@ _REFUSALS = {
 }
 
 
+_OTHERS = {
+    200: "The same was stored before, or what was stored was changed.",
+    503: "Publications are not matched at the moment.",
+}
+
+
 def answers(
     status: int,
     kind: type[Any] | None,
@@ -84,16 +90,16 @@ def answers(
     if kind is not None:
         found[status] = _content(example_of(kind))
     for refusal in (*refusals, 403):
-        told = _REFUSALS[refusal]
-        example = {"error": {"code": told.code, "message": told.message}}
-        found[refusal] = {"model": ErrorMessage, "description": told.meaning, **_content(example)}
+        known = _REFUSALS[refusal]
+        example = {"error": {"code": known.code, "message": known.message}}
+        found[refusal] = {"model": ErrorMessage, "description": known.meaning, **_content(example)}
     for other, its_kind in (others or {}).items():
         example = example_of(its_kind)
         if other in found:
             found[other] |= {"model": Union[its_kind, ErrorMessage]}  # noqa: UP007
         else:
-            meaning = "The same was stored before, or was changed."
-            found[other] = {"model": its_kind, "description": meaning, **_content(example)}
+            described: dict[str, Any] = {"model": its_kind, "description": _OTHERS[other]}
+            found[other] = described | _content(example)
     return {"status_code": status, "response_model": kind, "responses": found}
 
 

@@ -40,8 +40,8 @@ def read_request(kind: type[T], body: bytes | str) -> T:
     [given] = rows
     for keys, unreadable in unreadable_in(given):
         place = ".".join(map(str, keys))
-        text_of = f"{place}: {unreadable.text}" if keys else unreadable.text
-        raise Refused(422 if keys else 400, unreadable.code, text_of, pointer_to(*keys))
+        message = f"{place}: {unreadable.text}" if keys else unreadable.text
+        raise Refused(422 if keys else 400, unreadable.code, message, pointer_to(*keys))
     return check_request(kind, given)
 
 

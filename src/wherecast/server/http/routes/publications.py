@@ -72,7 +72,7 @@ async def publish(context: Context, stream: str, request: Request) -> Response:
         raise
     context.counters.published(done)
     if done.accepted:
-        context.appended.send()
+        context.append_signal.send()
     return answered(done)
 
 

@@ -45,7 +45,7 @@ def router(context: Context) -> APIRouter:
         loop = asyncio.get_running_loop()
         end = loop.time() + wait
         news = LoopEvent()
-        with context.appended.listening(news.set):
+        with context.append_signal.listening(news.set):
             while True:
                 news.clear()
                 found, start = await pools.read(found_from, stream, start, most)

@@ -13,7 +13,7 @@ from wherecast.server.http.messages.error_messages import Refused
 from wherecast.server.http.messages.openapi import ARROW, JSON, NDJSON
 from wherecast.server.settings import RequestLimits
 
-_FIRST_BYTES = 64 << 10  # set aside for a body whose size is not told
+_FIRST_BYTES = 64 << 10  # set aside for a body of unknown size
 _NAMES = {JSON: JSON, NDJSON: NDJSON, ARROW: ARROW} | dict.fromkeys(
     ("application/ndjson", "application/jsonl", "application/x-jsonlines"), NDJSON
 )
@@ -125,8 +125,8 @@ def content_type(request: Request, known: tuple[str, ...]) -> str:
     name, _, parameters = request.headers.get("content-type", "").partition(";")
     kind = _NAMES.get(name.strip().lower())
     if kind not in known:
-        told = name.strip()[:100] or "missing"
-        text = f"the content type is {told}; it should be {' or '.join(known)}"
+        given = name.strip()[:100] or "missing"
+        text = f"the content type is {given}; it should be {' or '.join(known)}"
         raise Refused(415, "content_type", text)
     charset = parameters.strip().lower().removeprefix("charset=").strip('"')
     if charset not in ("", "utf-8", "utf8"):
