@@ -20,7 +20,7 @@ from wherecast.cli.demo.micro_batches import MicroBatch
 from wherecast.cli.demo.near_miss import NearMiss
 from wherecast.cli.explain_filter import verdicts
 from wherecast.pipeline.spark.session_status import Whereabouts
-from wherecast.pipeline.stages.batch_stages import DeadLetter
+from wherecast.pipeline.stages.batch_stages import RejectedRow
 
 
 def show_start(out: Console) -> None:
@@ -97,7 +97,7 @@ def show_stream_title(out: Console) -> None:
 
 
 def show_stream_end(
-    out: Console, results: Sequence[tuple[Era, MicroBatch]], refused: Sequence[DeadLetter]
+    out: Console, results: Sequence[tuple[Era, MicroBatch]], refused: Sequence[RejectedRow]
 ) -> None:
     """Prints the totals of the stream, and the check."""
     batches = [batch for _, batch in results]

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from wherecast.model import Schema
-from wherecast.pipeline.stages.batch_stages import DeadLetter, Validated
+from wherecast.pipeline.stages.batch_stages import RejectedRow, Validated
 
 PART_ROWS = 10_000
 
@@ -26,7 +26,7 @@ class RowsPart:
 
     batch: pa.RecordBatch
     rows: npt.NDArray[np.int64]
-    dead_letters: tuple[DeadLetter, ...] = ()
+    dead_letters: tuple[RejectedRow, ...] = ()
 
 
 class PublicationFile(Protocol):

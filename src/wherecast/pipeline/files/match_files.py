@@ -17,7 +17,7 @@ from wherecast.matching import Matches
 from wherecast.model import ConfigError
 from wherecast.pipeline.files import PublicationFile, RowsPart, open_output
 from wherecast.pipeline.filters.loaded_filters import LoadedFilters
-from wherecast.pipeline.stages.batch_stages import DeadLetter, Validated, validate
+from wherecast.pipeline.stages.batch_stages import RejectedRow, Validated, validate
 from wherecast.pipeline.stages.batch_task import FilterSource, PairTask, Task
 from wherecast.pipeline.stages.result_columns import JoinPlan, join
 
@@ -40,9 +40,9 @@ class Tally:
     publications: int = 0
     matches: int = 0
     refused: int = 0
-    dead_letters: list[DeadLetter] = field(default_factory=list)
+    dead_letters: list[RejectedRow] = field(default_factory=list)
 
-    def add(self, part: RowsPart, bad: Iterable[DeadLetter]) -> None:
+    def add(self, part: RowsPart, bad: Iterable[RejectedRow]) -> None:
         """Counts a part and its bad rows."""
         letters = sorted(bad, key=lambda letter: letter.row)
         self.publications += part.batch.num_rows + len(part.dead_letters)
@@ -98,7 +98,7 @@ def _attributes(
     """The good rows of each part: their numbers and the attributes that the filters name."""
     for part in publications.parts():
         valid = validate(part.batch, publications.schema)
-        bad = (DeadLetter(int(part.rows[d.row]), d.problems) for d in valid.dead_letters)
+        bad = (RejectedRow(int(part.rows[d.row]), d.problems) for d in valid.dead_letters)
         tally.add(part, [*part.dead_letters, *bad])
         there = dict(zip(valid.batch.schema.names, valid.batch.columns, strict=True))
         arrays = [there.get(f.name, pa.nulls(valid.batch.num_rows, f.type)) for f in task.columns]

@@ -137,7 +137,8 @@ class LivePipeline:
             StoreError: a place of the log cannot be passed.
             SparkFailed: Java is gone.
         """
-        merging = Thread(target=self._merge, args=(stop,), daemon=True)
+        ended = Event()  # not `stop`, which says to the caller that somebody asked for the end
+        merging = Thread(target=self._merge, args=(ended,), daemon=True)
         merging.start()
         try:
             self._run(stop, to_end)
@@ -146,7 +147,7 @@ class LivePipeline:
         except (Py4JError, ConnectionError) as error:  # nothing answers any more
             raise SparkFailed("Java ended, and the pipeline with it") from error
         finally:
-            stop.set()
+            ended.set()
             merging.join()
 
     def _run(self, stop: Event, to_end: bool) -> None:
@@ -230,10 +231,10 @@ class LivePipeline:
                 figures.took("spark", progress["durationMs"].get("addBatch", 0) / 1e3)
         self.store.figures.add(self._epoch, figures.of_part(_DRIVER))
 
-    def _merge(self, stop: Event) -> None:
+    def _merge(self, ended: Event) -> None:
         """Merges segments beside the query, and removes those that nobody waits for."""
         trim_at = time.monotonic() + _TRIM_S
-        while not stop.is_set():
+        while not ended.is_set():
             try:
                 merged = self.store.mailboxes.merge()
                 if time.monotonic() >= trim_at:
@@ -244,7 +245,7 @@ class LivePipeline:
             except (StoreError, ConflictError):  # a full disk, say: it is tried again
                 merged = 0
             if not merged:
-                stop.wait(_MERGE_S)
+                ended.wait(_MERGE_S)
 
     def _mended(self, damage: DamagedSegment) -> int:
         """Makes damaged notifications again; how many ranges that were."""

@@ -19,7 +19,7 @@ from wherecast.model import Schema
 
 
 @dataclass(frozen=True, slots=True)
-class DeadLetter:
+class RejectedRow:
     """A row that its schema refuses, with every problem it has.
 
     Attributes:
@@ -48,7 +48,7 @@ class Validated:
 
     batch: pa.RecordBatch
     rows: npt.NDArray[np.int64]
-    dead_letters: tuple[DeadLetter, ...]
+    dead_letters: tuple[RejectedRow, ...]
 
 
 def validate(batch: pa.RecordBatch, schema: Schema, strict: bool = True) -> Validated:
@@ -67,9 +67,9 @@ def validated(decoded: Decoded) -> Validated:
     return Validated(decoded.batch, decoded.rows, tuple(_dead_letters(decoded.rejected)))
 
 
-def _dead_letters(rejected: tuple[Rejection, ...]) -> Iterator[DeadLetter]:
+def _dead_letters(rejected: tuple[Rejection, ...]) -> Iterator[RejectedRow]:
     for row, problems in groupby(rejected, key=lambda rejection: rejection.row):
-        yield DeadLetter(row, tuple(problems))
+        yield RejectedRow(row, tuple(problems))
 
 
 class Matcher(Protocol):
