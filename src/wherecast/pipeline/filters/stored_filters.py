@@ -3,8 +3,8 @@
     FilterPart ──store_part──▶ StoredPart ──▶ StoredFilters ──load──▶ LoadedFilters
                 (files)         (names)        (small, picklable)      (mapped files)
 
-A blob's name is the digest of its content, so a name never means two things. `loading` has the way
-back.
+A blob's name is the digest of its content, so a name never means two things. `filter_loading` reads
+the blobs back. Snapshots of live subscriptions use the same blobs.
 """
 
 import json

@@ -1,8 +1,8 @@
-"""What an earlier process was matching when it ended: a reason to look for poison.
+"""Marks of attempts: whether an earlier process ended before its first commit.
 
-A mark stands for the place at which a process begins to match; it goes with the first commit. So a
-process that finds the mark of an earlier one at its own first place follows one that came no
-further.
+A process marks the sequence at which it begins to match, and removes the mark with its first
+commit. A process that finds a mark at its own first sequence knows that an earlier process ended
+there, perhaps because of a publication, and looks for poison.
 """
 
 from contextlib import suppress
@@ -20,7 +20,7 @@ class Attempts:
         self._blobs = blobs
 
     def begin(self, sequence: int) -> bool:
-        """Marks where a process begins; whether an earlier one began there and ended."""
+        """Marks the sequence where a process begins; whether an earlier process left that mark."""
         name = f"{_MARKS}/{sequence:016x}"
         marks: list[str] = []
         with suppress(ConfigError):  # without a mark it only takes one start more

@@ -1,4 +1,4 @@
-"""What the next batch covers."""
+"""The plan of the next batch: which publications it covers, which changes it knows."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -29,9 +29,9 @@ class BatchPlan:
     """Which publications a batch covers, and which changes it knows.
 
     Attributes:
-        start: where it begins.
-        end: where it ends.
-        changes: it knows the changes before this version.
+        start: the position of its first publications.
+        end: the position after its last publications.
+        changes: the batch knows the changes before this version.
     """
 
     start: Position
@@ -40,24 +40,24 @@ class BatchPlan:
 
     @property
     def ranges(self) -> Iterator[Range]:
-        """What it covers of each partition."""
+        """The ranges that the batch covers, one for each partition with publications."""
         for partition in self.end:
             if self.start[partition] < self.end[partition]:
                 yield Range(partition, self.start[partition], self.end[partition])
 
 
 def plan(log: Log, start: Position, most: int = PUBLICATIONS_MAX) -> BatchPlan | None:
-    """The next batch after a position, None where there is nothing new.
+    """The plan of the next batch after a position; None where nothing was published since.
 
-    The ends of the publications are read before that of the changes: so every change that acts on
-    one of the publications is among those that the batch knows.
+    The ends of the partitions are read before the end of the changes. So the batch knows every
+    change that acts on one of its publications.
     """
     end = limited(start, log.ends(), most)
     return None if end == start else BatchPlan(start, end, log.changes_end())
 
 
 def limited(start: Position, end: Position, most: int) -> Position:
-    """A position on the way to the end, so many publications after the start at most."""
+    """The end of a batch that begins at the start and has at most so many publications."""
     offsets = dict(start)
     for partition, offset in end.items():
         step = min(offset - start[partition], most)

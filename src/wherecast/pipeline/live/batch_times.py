@@ -4,7 +4,7 @@ from wherecast.store.contracts import Batches
 
 
 def last_time(batches: Batches) -> int:
-    """When the last batch was made; 0 where there is none."""
+    """The time of the last batch; 0 where there is no batch."""
     end = batches.progress().sequence
     found = batches.records(max(end - 1, 0), end)
     return found[-1][1].at if found else 0

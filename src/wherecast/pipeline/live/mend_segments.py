@@ -1,4 +1,4 @@
-"""Notifications that were damaged, made again from the log."""
+"""Damaged segments are made again from the log."""
 
 from contextlib import suppress
 
@@ -12,12 +12,13 @@ from wherecast.store.sequences import spans_of
 
 
 def mend(store: Store, first: int, end: int, now: int) -> None:
-    """Matches a range of sequences again, and replaces its notifications.
+    """Matches a range of sequences again, and replaces its segments.
 
-    Nothing changes where the range was merged or trimmed since: who looks again sees other ones.
+    Nothing changes where the range was merged or trimmed meanwhile: a reader then finds other
+    segments.
 
     Raises:
-        StoreError: the log has not got all of its publications any more.
+        StoreError: the log does not have all publications of the range any more.
     """
     with suppress(ConflictError):
         store.mailboxes.replace(first, end, made_again(store, first, end, now))

@@ -1,4 +1,4 @@
-"""What a live pipeline has done: batches, matches, candidates, and the time of each stage."""
+"""Figures of a live pipeline: batches, matches, candidates, and the seconds of each stage."""
 
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
@@ -15,16 +15,16 @@ _SECONDS = "seconds."  # before the name of a stage
 
 @dataclass(slots=True)
 class PipelineFigures:
-    """What was done so far, by one process or by several.
+    """Figures since a pipeline began, of one process or of several.
 
     Attributes:
-        batches: committed.
-        publications: matched.
-        matches: pairs of a publication and a subscription.
-        candidates: filters that were looked at beyond the index.
-        filters: that the index holds now, in the process that has most.
-        index_bytes: what they take there.
-        seconds: by stage.
+        batches: number of batches committed.
+        publications: number of publications matched.
+        matches: number of pairs of a publication and a subscription.
+        candidates: number of filters that were tried one by one.
+        filters: number of filters in the largest index.
+        index_bytes: bytes of the largest index.
+        seconds: the time of each stage, by its name.
     """
 
     batches: int = 0
@@ -36,15 +36,15 @@ class PipelineFigures:
     seconds: dict[str, float] = field(default_factory=dict)
 
     def took(self, stage: str, seconds: float) -> None:
-        """Adds to a stage."""
+        """Adds seconds to a stage."""
         self.seconds[stage] = self.seconds.get(stage, 0.0) + seconds
 
     def timed(self, stage: str) -> AbstractContextManager[None]:
-        """Counts what is done meanwhile as a stage."""
+        """A context whose duration is added to a stage."""
         return timed(self.took, stage)
 
     def add(self, other: "PipelineFigures") -> None:
-        """Adds what another one did."""
+        """Adds the counts and seconds of other figures."""
         self.batches += other.batches
         self.publications += other.publications
         self.matches += other.matches
@@ -53,7 +53,7 @@ class PipelineFigures:
             self.took(stage, seconds)
 
     def holds(self, others: list["PipelineFigures"]) -> None:
-        """Takes over how large the index is by now."""
+        """Takes over the size of the largest index of other figures."""
         self.filters = max((other.filters for other in others), default=self.filters)
         self.index_bytes = max((other.index_bytes for other in others), default=self.index_bytes)
 

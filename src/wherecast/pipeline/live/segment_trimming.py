@@ -1,4 +1,4 @@
-"""Notifications that nobody waits for, removed by the pipeline, which wrote them."""
+"""Removes segments that every subscriber has acknowledged; done by the pipeline, their writer."""
 
 from collections.abc import Iterator
 

@@ -57,7 +57,7 @@ def bring_to(known: LiveSubscriptions, log: Log, start: Position, changes: int) 
 
 
 class SubscriptionCache:
-    """Brings the live subscriptions to what a batch needs.
+    """The live subscriptions of a process, brought to the state that each batch needs.
 
     Args:
         log: where changes are.
@@ -79,7 +79,7 @@ class SubscriptionCache:
     def at(self, start: Position, changes: int) -> LiveSubscriptions:
         """The subscriptions for a batch that begins at a position and knows some changes.
 
-        Changes that are damaged are passed over, and told once.
+        A damaged change is passed over, and logged once.
 
         Raises:
             StoreError: changes are missing.
@@ -106,7 +106,7 @@ class SubscriptionCache:
         return known
 
     def _tell(self, known: LiveSubscriptions) -> None:
-        """Tells what was passed over, once."""
+        """Logs each damaged change once."""
         for damage in known.roster.passed_over.values():
             if damage not in self._told:
                 self._told.add(damage)
