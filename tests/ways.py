@@ -2,7 +2,8 @@
 
 import pytest
 
-from wherecast.matching.columnar import flat_scan, snapshot, tree_matching
+from wherecast.matching.columnar import snapshot
+from wherecast.matching.columnar.search import flat_scan, tree_matching
 
 WAYS = ("columns", "flat", "trees", "groups")
 

@@ -15,8 +15,8 @@ from wherecast import StoreError
 from wherecast.columns import decode_rows
 from wherecast.columns.log_encoding import encode_batch
 from wherecast.pipeline.live.batch_plan import Range
-from wherecast.pipeline.live.live_subscriptions import LiveSubscriptions
-from wherecast.pipeline.live.stage import match_range
+from wherecast.pipeline.live.stage.match_range import match_range
+from wherecast.pipeline.live.subscriptions.live_subscriptions import LiveSubscriptions
 from wherecast.store.changes import compaction
 from wherecast.store.changes.projection import Projection, replay
 from wherecast.store.contracts import Log, Registry

@@ -11,7 +11,7 @@ from threading import Event, Thread
 from tests.crash.small_segments import SMALL_OPTIONS
 from wherecast.model import ConflictError, StoreError
 from wherecast.pipeline.live.inline_pipeline import InlinePipeline
-from wherecast.pipeline.live.mend_segments import mend
+from wherecast.pipeline.live.repair.mend_segments import mend
 from wherecast.store.clock import now_us
 from wherecast.store.contracts import DamagedSegment
 from wherecast.store.open_store import open_store

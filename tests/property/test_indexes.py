@@ -20,7 +20,7 @@ from tests.property.strategies import (
 from tests.ways import take
 from wherecast import Index, Schema
 from wherecast.columns import arrow_schema
-from wherecast.matching.columnar import entries, planner
+from wherecast.matching.columnar.packing import entries, planner
 from wherecast.matching.kinds import KINDS
 
 Case = tuple[Schema, list[str], list[dict[str, Any]]]

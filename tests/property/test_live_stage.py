@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from tests.live_log import LiveLog, told
 from wherecast import Filter, Schema
-from wherecast.pipeline.live import roster
 from wherecast.pipeline.live.batch_plan import Range
-from wherecast.pipeline.live.live_subscriptions import LiveSubscriptions
-from wherecast.pipeline.live.stage import match_range
+from wherecast.pipeline.live.stage.match_range import match_range
+from wherecast.pipeline.live.subscriptions import roster
+from wherecast.pipeline.live.subscriptions.live_subscriptions import LiveSubscriptions
 from wherecast.store.position import Position
 
 SCHEMAS = {

@@ -17,7 +17,7 @@ from wherecast.broker.registrar.registrar import DEFAULT_STREAM
 from wherecast.broker.subscriber import Notification, Subscriber, check_take
 from wherecast.model import ConfigError, FilterError, Publication, Schema, Subscription
 from wherecast.model.values import describe
-from wherecast.pipeline.live.live_subscriptions import DEFAULT_INDEX
+from wherecast.pipeline.live.subscriptions.live_subscriptions import DEFAULT_INDEX
 from wherecast.store.records import DeadLetter
 
 

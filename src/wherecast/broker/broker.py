@@ -10,8 +10,8 @@ from wherecast.broker.broker_core import BrokerCore, CoreEnvironment
 from wherecast.broker.publisher import Publisher
 from wherecast.broker.subscriber import Subscriber
 from wherecast.model import Schema
-from wherecast.pipeline.live.live_subscriptions import DEFAULT_INDEX
-from wherecast.pipeline.live.share_index import IndexFactory
+from wherecast.pipeline.live.subscriptions.live_subscriptions import DEFAULT_INDEX
+from wherecast.pipeline.live.subscriptions.share_index import IndexFactory
 from wherecast.store.open_store import MEMORY, directory_of, open_store
 from wherecast.store.records import DeadLetter
 

@@ -36,11 +36,11 @@ from wherecast.broker.registrar.registrar import DEFAULT_STREAM, Registrar
 from wherecast.broker.runner import Runner
 from wherecast.broker.tending import Tending
 from wherecast.model import ConfigError, Publication, Schema, StoreError
-from wherecast.pipeline.live.live_subscriptions import DEFAULT_INDEX
-from wherecast.pipeline.live.mend_segments import mend
 from wherecast.pipeline.live.pipeline_figures import PipelineFigures
-from wherecast.pipeline.live.poison import culprits
-from wherecast.pipeline.live.share_index import IndexFactory
+from wherecast.pipeline.live.repair.mend_segments import mend
+from wherecast.pipeline.live.repair.poison import culprits
+from wherecast.pipeline.live.subscriptions.live_subscriptions import DEFAULT_INDEX
+from wherecast.pipeline.live.subscriptions.share_index import IndexFactory
 from wherecast.store.clock import now_us
 from wherecast.store.contracts import DamagedSegment, Store
 from wherecast.store.ids.publication_ids import generated_id

@@ -13,9 +13,9 @@ from wherecast.broker.dispatch.courier import Courier
 from wherecast.broker.notification_source import NotificationSource
 from wherecast.model import StoreError
 from wherecast.pipeline.live.inline_pipeline import FindPoison, InlinePipeline
-from wherecast.pipeline.live.live_subscriptions import DEFAULT_INDEX
 from wherecast.pipeline.live.pipeline_figures import PipelineFigures
-from wherecast.pipeline.live.share_index import IndexFactory
+from wherecast.pipeline.live.subscriptions.live_subscriptions import DEFAULT_INDEX
+from wherecast.pipeline.live.subscriptions.share_index import IndexFactory
 from wherecast.store.contracts import Store
 
 _READ_TRIES = 10

@@ -9,7 +9,7 @@ import orjson
 
 from wherecast.cli import screen
 from wherecast.model import StoreError
-from wherecast.pipeline.live.mend_segments import mend
+from wherecast.pipeline.live.repair.mend_segments import mend
 from wherecast.store.clock import now_us
 from wherecast.store.maintenance import CheckFinding, backup_store, check_store, repair_store
 from wherecast.store.open_store import open_store

@@ -18,9 +18,9 @@ import pyarrow.compute as pc
 
 from wherecast.arrays.vectors import values_of
 from wherecast.language.table.predicate_table import Kind, PredicateTable
+from wherecast.matching.columnar.packing.samples import Samples
 from wherecast.matching.columnar.run_arrays import load_run, save_run
 from wherecast.matching.columnar.runs import Run, matches_of, merged, ordered
-from wherecast.matching.columnar.samples import Samples
 from wherecast.matching.ids import Ids
 from wherecast.matching.matches import Matches
 from wherecast.model import Attribute, Schema

@@ -11,7 +11,7 @@ import wherecast as wc
 from wherecast.broker.broker_core import BrokerCore, CoreEnvironment
 from wherecast.broker.subscriber import Subscriber
 from wherecast.matching.engine import Engine
-from wherecast.pipeline.live.share_index import IndexFactory
+from wherecast.pipeline.live.subscriptions.share_index import IndexFactory
 from wherecast.store.open_store import StoreOptions, open_store
 
 SCHEMA = wc.Schema.from_dict({"no2": "float"})

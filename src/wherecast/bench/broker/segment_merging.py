@@ -8,9 +8,9 @@ import numpy as np
 
 from wherecast.bench.measured import WrongResult
 from wherecast.bench.progress import Row
-from wherecast.pipeline.live.grouping import group_matches
-from wherecast.pipeline.live.join_shares import JoinedMatches
-from wherecast.pipeline.live.roster import Roster
+from wherecast.pipeline.live.stage.group_matches import group_matches
+from wherecast.pipeline.live.stage.join_shares import JoinedMatches
+from wherecast.pipeline.live.subscriptions.roster import Roster
 from wherecast.store.contracts import Store
 from wherecast.store.open_store import open_store
 from wherecast.store.position import Position

@@ -17,8 +17,8 @@ from wherecast.language.text.write import write
 from wherecast.matching.columnar.cells import Quantisers
 from wherecast.matching.columnar.packed import PackedTrees
 from wherecast.matching.columnar.predicates import Predicates
-from wherecast.matching.columnar.residual_checks import LaterRows
 from wherecast.matching.columnar.runs import Run
+from wherecast.matching.columnar.search.residual_checks import LaterRows
 from wherecast.matching.columnar.snapshot import Snapshot
 from wherecast.matching.ids import Ids
 from wherecast.matching.index_file import map_file, write_file

@@ -16,18 +16,18 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from wherecast.language.table.predicate_table import PredicateTable
-from wherecast.matching.columnar import flat_scan
-from wherecast.matching.columnar.build import Conjunctions, build
-from wherecast.matching.columnar.circles import with_boxes
-from wherecast.matching.columnar.column_scan import candidates
-from wherecast.matching.columnar.entries import entries_of, exact_predicates
 from wherecast.matching.columnar.layout import SLOTS_MAX
 from wherecast.matching.columnar.packed import PackedTrees
-from wherecast.matching.columnar.planner import whole_sets
+from wherecast.matching.columnar.packing.build_trees import Conjunctions, build
+from wherecast.matching.columnar.packing.circles import with_boxes
+from wherecast.matching.columnar.packing.entries import entries_of, exact_predicates
+from wherecast.matching.columnar.packing.planner import whole_sets
 from wherecast.matching.columnar.predicates import Predicates
-from wherecast.matching.columnar.residual_checks import LaterRows, decide, later_rows
+from wherecast.matching.columnar.search import flat_scan
+from wherecast.matching.columnar.search.column_scan import candidates
+from wherecast.matching.columnar.search.residual_checks import LaterRows, decide, later_rows
+from wherecast.matching.columnar.search.tree_matching import TreeInputs, match_trees
 from wherecast.matching.columnar.slots import SlotColumn, absent, columns_of
-from wherecast.matching.columnar.tree_matching import TreeInputs, match_trees
 
 Ints = npt.NDArray[np.int64]
 _PLAIN_MAX = 1_000_000  # publications times predicates that whole columns do sooner than trees

@@ -14,7 +14,7 @@ from wherecast.arrays.ranges import spans
 from wherecast.language.bulk.plain_forms import PlainForm
 from wherecast.language.bulk.plain_reader import PlainFilter
 from wherecast.language.table.predicate_table import PredicateTable
-from wherecast.matching.columnar.circles import with_boxes
+from wherecast.matching.columnar.packing.circles import with_boxes
 from wherecast.matching.columnar.predicates import Predicates
 from wherecast.matching.trees.exact_kernels import append_plain, boxes
 from wherecast.matching.trees.key_slots import Slots

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from wherecast.language.meaning.evaluate import evaluate
 from wherecast.language.meaning.expression import Compared, Predicate
 from wherecast.language.table.predicate_table import Distances
-from wherecast.matching.columnar.residual_checks import distances_hold, residual_holds
+from wherecast.matching.columnar.search.residual_checks import distances_hold, residual_holds
 from wherecast.matching.columnar.slots import SlotColumn
 from wherecast.matching.trees.key_slots import Slots
 from wherecast.model import Attribute

@@ -7,15 +7,15 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from wherecast.model import StoreError
-from wherecast.pipeline.live.attempts import Attempts
 from wherecast.pipeline.live.batch_plan import PUBLICATIONS_MAX, BatchPlan, Range, plan
 from wherecast.pipeline.live.batch_times import last_time
-from wherecast.pipeline.live.commit_batch import batch_of
-from wherecast.pipeline.live.live_subscriptions import DEFAULT_INDEX
 from wherecast.pipeline.live.pipeline_figures import PipelineFigures
-from wherecast.pipeline.live.share_index import IndexFactory
-from wherecast.pipeline.live.stage import match_range
-from wherecast.pipeline.live.subscription_cache import SubscriptionCache
+from wherecast.pipeline.live.repair.attempts import Attempts
+from wherecast.pipeline.live.stage.commit_batch import batch_of
+from wherecast.pipeline.live.stage.match_range import match_range
+from wherecast.pipeline.live.subscriptions.live_subscriptions import DEFAULT_INDEX
+from wherecast.pipeline.live.subscriptions.share_index import IndexFactory
+from wherecast.pipeline.live.subscriptions.subscription_cache import SubscriptionCache
 from wherecast.store.contracts import Store
 from wherecast.store.records import Batch, Progress
 

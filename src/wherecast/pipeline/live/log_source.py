@@ -31,12 +31,15 @@ from pyspark.sql.streaming.datasource import (
 from wherecast.model import StoreError
 from wherecast.pipeline.live.batch_plan import BatchPlan, Range, limited, plan
 from wherecast.pipeline.live.batch_times import last_time
-from wherecast.pipeline.live.commit_batch import await_turn, batch_of
-from wherecast.pipeline.live.live_subscriptions import DEFAULT_INDEX, LiveSubscriptions
 from wherecast.pipeline.live.pipeline_figures import PipelineFigures
-from wherecast.pipeline.live.share_index import IndexFactory
-from wherecast.pipeline.live.stage import MatchedRange, match_range
-from wherecast.pipeline.live.subscription_cache import SubscriptionCache
+from wherecast.pipeline.live.stage.commit_batch import await_turn, batch_of
+from wherecast.pipeline.live.stage.match_range import MatchedRange, match_range
+from wherecast.pipeline.live.subscriptions.live_subscriptions import (
+    DEFAULT_INDEX,
+    LiveSubscriptions,
+)
+from wherecast.pipeline.live.subscriptions.share_index import IndexFactory
+from wherecast.pipeline.live.subscriptions.subscription_cache import SubscriptionCache
 from wherecast.store.clock import now_us
 from wherecast.store.contracts import Batches, Log, Store
 from wherecast.store.open_store import StoreOptions, open_store

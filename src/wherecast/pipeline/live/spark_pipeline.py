@@ -22,13 +22,13 @@ from py4j.protocol import Py4JError, Py4JJavaError
 
 from wherecast.model import ConflictError, StoreError
 from wherecast.pipeline.live.batch_plan import PUBLICATIONS_MAX, plan
-from wherecast.pipeline.live.live_subscriptions import DEFAULT_INDEX
 from wherecast.pipeline.live.log_source import FORMAT, LogSource, NotStoredError
-from wherecast.pipeline.live.mend_segments import mend
 from wherecast.pipeline.live.pipeline_figures import PipelineFigures
-from wherecast.pipeline.live.poison import culprits
+from wherecast.pipeline.live.repair.mend_segments import mend
+from wherecast.pipeline.live.repair.poison import culprits
 from wherecast.pipeline.live.segment_trimming import trim_segments
-from wherecast.pipeline.live.share_index import IndexFactory
+from wherecast.pipeline.live.subscriptions.live_subscriptions import DEFAULT_INDEX
+from wherecast.pipeline.live.subscriptions.share_index import IndexFactory
 from wherecast.pipeline.spark.session import SparkFailed, gist
 from wherecast.store.clock import now_us
 from wherecast.store.contracts import DamagedSegment

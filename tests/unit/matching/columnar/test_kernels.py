@@ -9,7 +9,7 @@ pytest.importorskip("numba")
 from wherecast.language.meaning.keys import RANGES, float_keys
 from wherecast.matching.columnar import kernels
 from wherecast.matching.columnar.cells import QuantiserBuilder
-from wherecast.matching.columnar.encoder import Encoder, Encoding
+from wherecast.matching.columnar.search.encoder import Encoder, Encoding
 from wherecast.matching.columnar.slots import SlotColumn
 
 Cells = npt.NDArray[np.uint16]

@@ -12,8 +12,9 @@ import pytest
 
 from wherecast import Index, Schema
 from wherecast.language import read_filters
-from wherecast.matching.columnar import flat_scan, snapshot
-from wherecast.matching.columnar import tree_matching as tree_matching
+from wherecast.matching.columnar import snapshot
+from wherecast.matching.columnar.search import flat_scan
+from wherecast.matching.columnar.search import tree_matching as tree_matching
 from wherecast.matching.columnar.snapshot import Snapshot, SnapshotMatches
 from wherecast.workloads import Workload, alerts, bluedove, mixed, sensors
 

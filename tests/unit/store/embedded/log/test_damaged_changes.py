@@ -13,9 +13,9 @@ from wherecast.columns import decode_rows
 from wherecast.columns.log_encoding import encode_batch
 from wherecast.model import Schema, Subscription
 from wherecast.pipeline.live.batch_plan import Range
-from wherecast.pipeline.live.live_subscriptions import LiveSubscriptions
-from wherecast.pipeline.live.stage import match_range
-from wherecast.pipeline.live.subscription_cache import SubscriptionCache
+from wherecast.pipeline.live.stage.match_range import match_range
+from wherecast.pipeline.live.subscriptions.live_subscriptions import LiveSubscriptions
+from wherecast.pipeline.live.subscriptions.subscription_cache import SubscriptionCache
 from wherecast.store.changes import compaction
 from wherecast.store.changes.projection import Projection
 from wherecast.store.embedded.check.check_store import check_store

@@ -9,7 +9,7 @@ import pytest
 from tests.contract.stores import SCHEMA, Body, Place, changes, embedded_place, publications
 from tests.unit.store.embedded.test_database import SmallDisk
 from wherecast.model import StoreError
-from wherecast.pipeline.live.live_subscriptions import LiveSubscriptions
+from wherecast.pipeline.live.subscriptions.live_subscriptions import LiveSubscriptions
 from wherecast.store.changes import compaction
 from wherecast.store.changes.projection import replay
 from wherecast.store.embedded.check.check_store import check_store

@@ -1,0 +1,1 @@
+"""How packed trees are built: entries, plan, weights of cells, order, headers."""

@@ -1,0 +1,1 @@
+"""How a batch is matched: encoded, searched through trees or scanned, checked exactly."""

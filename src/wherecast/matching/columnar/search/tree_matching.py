@@ -1,0 +1,223 @@
+"""Matching with trees: the kernels take a batch chunk by chunk, and the result arrays grow."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from wherecast.matching.columnar.layout import Header, Pointers
+from wherecast.matching.columnar.packed import PackedTrees
+from wherecast.matching.columnar.predicates import Predicates
+from wherecast.matching.columnar.search.encoder import Encoder, Encoding, address, addresses
+from wherecast.matching.columnar.slots import SlotColumn
+
+Ints = npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.int32]
+_CHUNK_ROWS = 4_096
+_CHUNK_CELLS = 1 << 21
+_FIRST_ROWS = 256  # the first chunk, which tells how many matches to expect
+_MANY_GROUPS = 256  # with more, a group takes all publications, not a publication all groups
+_ROOM = 1 << 14
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TreeMatches:
+    """The matches that the trees found.
+
+    Attributes:
+        ends: int64 [rows + 1].
+        numbers: int32, the filters that match.
+        extra: int32 [pairs, 2], publications and positions whose entries are still to be decided.
+        inner, leaf: numbers of inner and leaf blocks read.
+        checked: number of entries compared beyond their boxes.
+    """
+
+    ends: Ints
+    numbers: Numbers
+    extra: Numbers
+    inner: int
+    leaf: int
+    checked: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TreeInputs:
+    """The inputs of the kernels that are the same for every batch.
+
+    Attributes:
+        packed: the trees.
+        encoding: how columns become cells.
+        held: the arrays that `pointers` point to, held so that they stay in memory.
+        pointers: int64, the addresses that the kernels take, but for those of a batch.
+        most: the size of the largest group, with a margin.
+    """
+
+    packed: PackedTrees
+    encoding: Encoding
+    held: tuple[npt.NDArray[Any], ...]
+    pointers: Ints
+    most: int
+
+    @staticmethod
+    def of(
+        packed: PackedTrees, predicates: Predicates, is_float: npt.NDArray[np.uint8]
+    ) -> "TreeInputs":
+        """The inputs for packed trees over predicates."""
+        of_batch = np.zeros(0, np.int64)
+        held = (
+            of_batch, is_float, packed.headers, packed.blocks, packed.numbers, packed.sources,
+            predicates.offsets, predicates.slots, predicates.kinds, predicates.lows,
+            predicates.highs, predicates.keys, packed.quantisers.exact, packed.rest_ends,
+            packed.rests, packed.directory, packed.groups, packed.seconds, of_batch,
+        )  # fmt: skip
+        assert len(held) == len(Pointers)
+        most = int(packed.headers[:, Header.SIZE].max(initial=0)) + 128
+        encoding = Encoding.of(packed.quantisers, is_float)
+        return TreeInputs(packed, encoding, held, addresses(held), most)
+
+
+def match_trees(inputs: TreeInputs, columns: Sequence[SlotColumn], rows: int) -> TreeMatches:
+    """The entries that each publication satisfies."""
+    work = _Work(inputs, columns, rows)
+    chunk = max(64, min(_CHUNK_ROWS, _CHUNK_CELLS // len(columns)))
+    by_group = len(inputs.packed.headers) > _MANY_GROUPS and rows >= _FIRST_ROWS
+    begin = 0
+    while begin < rows:
+        count = min(chunk if begin else min(chunk, _FIRST_ROWS), rows - begin)
+        if by_group:
+            work.groups(begin, count)
+        else:
+            work.rows(begin, count)
+        begin += count
+    return work.result()
+
+
+class _Work:
+    """One batch on its way through the kernels, with the arrays that they fill."""
+
+    def __init__(self, inputs: TreeInputs, columns: Sequence[SlotColumn], rows: int) -> None:
+        self._packed, self._rows = inputs.packed, rows
+        self._encoder = Encoder(columns, inputs.encoding)
+        self._most = inputs.most
+        self._half = self._most // 64 + 64
+        self._out = _spare.take(_ROOM + 2 * self._most)
+        self._extra = np.empty((_ROOM + 2 * self._most, 2), np.int32)
+        self._stream, self._parts = np.empty(0, np.int32), np.empty((0, 2), np.int32)
+        self._ends, self._counts = np.zeros(rows + 1, np.int64), np.zeros(6, np.int64)
+        self._scratch = np.empty(2 * self._half, np.int32)
+        self._pointers = inputs.pointers.copy()
+        self._pointers[Pointers.COLUMNS] = address(self._encoder.values)
+        self._pointers[Pointers.SCRATCH] = address(self._scratch)
+
+    def rows(self, begin: int, count: int) -> None:
+        """Matches a chunk publication by publication."""
+        from wherecast.matching.columnar import kernels
+
+        cells, _ = self._encoder.cells(begin, count)
+        self._expect(begin, count)
+        at = 0
+        while True:
+            before = at
+            at = kernels.match_rows(
+                cells, at, begin, self._pointers, self._half, self._out, self._ends, self._extra,
+                self._counts,
+            )  # fmt: skip
+            if at == count:
+                return
+            stuck = at == before  # one publication needs more than there is
+            found, extra = int(self._ends[begin + at]), int(self._counts[3])
+            if stuck or found + 2 * self._most > len(self._out):
+                self._grow_out(found, 2 * len(self._out))
+            if stuck or extra + 2 * self._most > len(self._extra):
+                self._extra = np.concatenate([self._extra, np.empty_like(self._extra)])
+
+    def groups(self, begin: int, count: int) -> None:
+        """Matches a chunk group by group."""
+        from wherecast.matching.columnar import kernels
+
+        groups, state = len(self._packed.headers), np.zeros(2, np.int64)
+        cells, there = self._encoder.cells(begin, count)
+        if not len(self._stream):
+            self._stream = np.empty(_ROOM + 2 * self._most, np.int32)
+            self._parts = np.empty((_ROOM, 2), np.int32)
+        self._counts[4:] = 0
+        while not kernels.match_groups(
+            cells, there, state, begin, self._pointers, groups, self._half, self._stream,
+            self._parts, self._extra, self._counts,
+        ):  # fmt: skip
+            if self._counts[4] + self._most > len(self._stream):
+                self._stream = np.concatenate([self._stream, np.empty_like(self._stream)])
+            if self._counts[5] == len(self._parts):
+                self._parts = np.concatenate([self._parts, np.empty_like(self._parts)])
+            if self._counts[3] + self._most > len(self._extra):
+                self._extra = np.concatenate([self._extra, np.empty_like(self._extra)])
+        found, more = int(self._ends[begin]), int(self._counts[4])
+        if found + more > len(self._out):
+            wanted = (found + more) * self._rows // (begin + count)
+            self._grow_out(found, wanted + wanted // 8)
+        kernels.gather(
+            self._parts, int(self._counts[5]), self._stream, begin, count, self._ends, self._out
+        )
+
+    def _expect(self, begin: int, count: int) -> None:
+        """Makes room for the matches of a chunk; the first time, for those expected of all rows."""
+        found = int(self._ends[begin])
+        if not begin or found + found * count // begin + 2 * self._most <= len(self._out):
+            return
+        wanted = found * self._rows // begin
+        self._grow_out(found, wanted + wanted // 8 + 3 * self._most)
+
+    def _grow_out(self, used: int, size: int) -> None:
+        larger = _spare.take(max(size, len(self._out) + 1))
+        larger[:used] = self._out[:used]
+        self._out = larger
+
+    def result(self) -> TreeMatches:
+        """The matches of the batch."""
+        found = int(self._ends[-1])
+        numbers = self._out[:found] if found > len(self._out) // 2 else self._out[:found].copy()
+        _spare.give(self._out)
+        inner, leaf, checked, extra = self._counts[:4].tolist()
+        return TreeMatches(self._ends, numbers, self._extra[:extra], inner, leaf, checked)
+
+
+class _Spare:
+    """Arrays that results were cut from, for use again when nobody holds a part of them.
+
+    Fresh memory costs a fault for each page, which is more than writing the matches to it.
+    """
+
+    _KEPT = 4
+    _BYTES_MAX = 1 << 28
+    _MODEL = (np.empty(0, np.int32),)
+    _FREE = sys.getrefcount(_MODEL[0])  # of an array that only one list or tuple holds
+
+    def __init__(self) -> None:
+        self._arrays: list[Numbers] = []
+        self._lock = Lock()
+
+    def take(self, size: int) -> Numbers:
+        """An uninitialised int32 array of at least that size: the largest free one, or a new."""
+        with self._lock:
+            for place in range(len(self._arrays)):
+                if len(self._arrays[place]) < size:
+                    break
+                if sys.getrefcount(self._arrays[place]) <= self._FREE:
+                    return self._arrays.pop(place)
+        return np.empty(size, np.int32)
+
+    def give(self, array: Numbers) -> None:
+        """Keeps an array for later; parts of it may still be held."""
+        if array.nbytes > self._BYTES_MAX:
+            return
+        with self._lock:
+            self._arrays.append(array)
+            self._arrays.sort(key=len, reverse=True)
+            del self._arrays[self._KEPT :]
+
+
+_spare = _Spare()

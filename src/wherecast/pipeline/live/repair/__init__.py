@@ -1,0 +1,1 @@
+"""What a live pipeline does after damage and deaths: mends segments, finds poison."""
