@@ -2,7 +2,7 @@
 
 Each run draws a seed, prints it in its header, and again where a test fails. `WHERECAST_TEST_SEED`
 gives the seed of an earlier run, which then repeats: in all processes of pytest, with Hypothesis
-and without it.
+and without it. `.ci/run` takes the seed from the commit: each commit tries other examples.
 """
 
 import os
