@@ -120,7 +120,7 @@ class StoreError(WherecastError):
 def reason_of(error: Exception) -> str:
     """The reason of an error in one line: as the operating system says it, else its first line.
 
-    An error without a text is told by its type.
+    An error without a text is named by its type.
     """
     text = getattr(error, "strerror", None) or str(error)
     return next(iter(str(text).splitlines()), "") or type(error).__name__

@@ -107,7 +107,7 @@ def number(segments: Iterable[Segment], spans: Sequence[Span]) -> list[NumberedN
             continue
         problem = problem_of(segment.notifications, segment.first, segment.end)
         if problem:
-            raise StoreError(f"the segment of {_told(segment)} cannot be stored: {problem}")
+            raise StoreError(f"the segment of {_described(segment)} cannot be stored: {problem}")
     return shifted(given, spans)
 
 
@@ -146,8 +146,8 @@ def _constant(segment: Segment, spans: Sequence[Span]) -> int:
         inside = span.offset <= segment.first <= segment.end <= span.offset_end
         if inside and span.partition == segment.partition:
             return span.sequence - span.offset
-    raise StoreError(f"the segment of {_told(segment)} is not of this batch")
+    raise StoreError(f"the segment of {_described(segment)} is not of this batch")
 
 
-def _told(segment: Segment) -> str:
+def _described(segment: Segment) -> str:
     return f"offsets {segment.first} to {segment.end - 1} of partition {segment.partition}"

@@ -23,7 +23,7 @@ from wherecast.model.errors import ConfigError, StoreError, reason_of
 from wherecast.store.embedded import cursors
 from wherecast.store.embedded.batches import batch_tables
 from wherecast.store.embedded.batches.batch_tables import read_segments
-from wherecast.store.embedded.database import Database, told
+from wherecast.store.embedded.database import Database, sqlite_as_store_error
 from wherecast.store.embedded.directory import Directory
 from wherecast.store.embedded.log import log_tables
 from wherecast.store.folders import sync_folder
@@ -116,7 +116,7 @@ def _mapped(files: SegmentFiles, source: apsw.Connection) -> dict[str, pa.Buffer
 
 def _copied(source: apsw.Connection, target: Path) -> Iterator[Copied]:
     """Copies a database file as a connection sees it."""
-    with told(target):
+    with sqlite_as_store_error(target):
         copy = apsw.Connection(str(target))
         try:
             copy.pragma("synchronous", "full")

@@ -73,7 +73,7 @@ class Database:
         self._pool: list[apsw.Connection] = []
         self._is_closed = False
         self._writer: apsw.Connection | None = None
-        with told(path):
+        with sqlite_as_store_error(path):
             if is_writer:
                 self._writer = self._opened_writer()
             else:
@@ -83,7 +83,7 @@ class Database:
     @contextmanager
     def transaction(self) -> Iterator[apsw.Connection]:
         """A connection in a transaction, which is committed at the end or, on an error, undone."""
-        with self._writing, told(self.path):
+        with self._writing, sqlite_as_store_error(self.path):
             writer = self._writer
             if writer is None:
                 raise StoreError(f"{self.path} is not open for writing")
@@ -104,7 +104,7 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[apsw.Connection]:
         """A connection that sees one state of the file, whatever is written meanwhile."""
-        with told(self.path):
+        with sqlite_as_store_error(self.path):
             connection = self._borrowed()
             try:
                 connection.execute("BEGIN")
@@ -121,7 +121,7 @@ class Database:
             self._is_closed = True
             connections = [*self._pool, *([self._writer] if self._writer else [])]
             self._pool, self._writer = [], None
-        with told(self.path):
+        with sqlite_as_store_error(self.path):
             for connection in connections:
                 connection.close()
 
@@ -210,7 +210,7 @@ def damaged(path: Path, what: str) -> StoreError:
 
 
 @contextmanager
-def told(path: Path) -> Iterator[None]:
+def sqlite_as_store_error(path: Path) -> Iterator[None]:
     """Errors of SQLite, as one line that names the file and what to do."""
     try:
         yield

@@ -59,11 +59,11 @@ class Directory:
         self._vfs = vfs
         self._lock: int | None = None
         if role == "owner":
-            with _told(self.path):
+            with _as_config_error(self.path):
                 make_folder(self.path)
                 self._lock = _take_lock(self.path)
         try:
-            with _told(self.path):
+            with _as_config_error(self.path):
                 self.identity = self._opened()
         except BaseException:
             self.close()
@@ -94,7 +94,7 @@ class Directory:
         is_new = is_writer and not path.exists()
         database = Database(path, layout, is_writer, self._vfs)
         if is_new:
-            with _told(self.path):
+            with _as_config_error(self.path):
                 sync_folder(self.path)
         return database
 
@@ -195,7 +195,7 @@ def _refuse_foreign(path: Path) -> None:
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
+def _as_config_error(path: Path) -> Iterator[None]:
     """Errors of the operating system, as one line that names the directory."""
     try:
         yield

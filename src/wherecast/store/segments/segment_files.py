@@ -71,7 +71,7 @@ class SegmentFiles:
             StoreError: it cannot be written.
         """
         temporary = self.folder / f"{uuid.uuid4().hex}.tmp"
-        with _told(self.folder / name):
+        with _as_store_error(self.folder / name):
             try:
                 with temporary.open("xb") as file:
                     file.write(data)
@@ -92,7 +92,7 @@ class SegmentFiles:
         Raises:
             FileNotFoundError: no file has that name.
         """
-        with _told(self.folder / name), pa.memory_map(str(self.folder / name)) as file:
+        with _as_store_error(self.folder / name), pa.memory_map(str(self.folder / name)) as file:
             return file.read_buffer()
 
     def exists(self, name: str) -> bool:
@@ -101,17 +101,17 @@ class SegmentFiles:
 
     def names(self) -> list[str]:
         """All files, unfinished ones too."""
-        with _told(self.folder):
+        with _as_store_error(self.folder):
             return sorted(os.listdir(self.folder))
 
     def remove(self, name: str) -> None:
         """Removes a file if it exists."""
-        with _told(self.folder / name):
+        with _as_store_error(self.folder / name):
             (self.folder / name).unlink(missing_ok=True)
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
+def _as_store_error(path: Path) -> Iterator[None]:
     """Errors of the operating system, as one line that names the file."""
     try:
         yield

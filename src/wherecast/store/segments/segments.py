@@ -54,8 +54,8 @@ def find(segment: pa.RecordBatch, subscriber: str, start: int, limit: int) -> Su
     matched = segment.column("matched")
     places = matched.values.slice(matched.offsets[row].as_py() + begin, len(offsets))
     ids = _list_at(segment.column("subscription_ids"), row)
-    told = pa.ListArray.from_arrays(_bounds(places), ids.take(places.flatten()))
-    return SubscriberRows(offsets, told.to_pylist())
+    matched_ids = pa.ListArray.from_arrays(_bounds(places), ids.take(places.flatten()))
+    return SubscriberRows(offsets, matched_ids.to_pylist())
 
 
 def found_by_name(segment: pa.RecordBatch, names: Container[str], start: int) -> Notified:

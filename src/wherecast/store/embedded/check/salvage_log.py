@@ -9,7 +9,7 @@ from pathlib import Path
 
 import apsw
 
-from wherecast.store.embedded.database import Layout, told
+from wherecast.store.embedded.database import Layout, sqlite_as_store_error
 from wherecast.store.embedded.directory import Directory
 
 TABLES = {"entries": "first", "trimmed_ids": "first", "changes": "version", "marks": "one"}
@@ -38,7 +38,7 @@ def salvage_log(directory: Directory, damaged: Path, new: str, layout: Layout) -
     """
     directory.database(new, layout, is_writer=True).close()
     path = directory.path / new
-    with told(path), closing(apsw.Connection(str(path))) as connection:
+    with sqlite_as_store_error(path), closing(apsw.Connection(str(path))) as connection:
         try:
             connection.execute("ATTACH DATABASE ? AS damaged", (str(damaged),))
             connection.pragma("cell_size_check", 1)
