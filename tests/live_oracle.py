@@ -28,7 +28,7 @@ from wherecast.store.embedded.directory import Directory
 from wherecast.workloads import Workload, mixed, stocks
 
 SUBSCRIBERS = 40
-LIMIT_S = 120.0
+LIMIT_S = 300.0
 NOTIFIED = pa.schema([("subscriber", pa.string()), ("offset", pa.int64()), ("id", pa.string())])
 
 
