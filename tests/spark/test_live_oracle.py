@@ -69,7 +69,7 @@ def test_spark_delivers_what_duckdb_finds(
             wanted = expected(core.store)
             check_same(taken(core, wanted), wanted)
             assert pipeline.restarts == 0
-        assert len(wanted) > 3 * scale.publications  # not an empty claim, whatever the seed
+        assert len(wanted) > 5 * scale.publications  # not an empty claim
     finally:
         core.close()
 
