@@ -1,8 +1,10 @@
 """Publications, filters and matches in files: .jsonl, .parquet or .csv, by suffix.
 
-- `publications` (with `jsonl`, `csv`, `parquet` and `infer`): files to record batches.
-- `filters`: files to a table of ids and filters.
-- `outputs`: record batches to files.
+- `publication_files` (with `read_jsonl`, `read_csv`, `read_parquet` and `infer_types`): files to
+  record batches.
+- `filter_files`: files of filters.
+- `output_files`: record batches to files.
+- `match_files`: files of publications matched against files of filters.
 """
 
 from wherecast.pipeline.files.file_part import PublicationFile, RowsPart

@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 
 from wherecast.model import ConfigError
 from wherecast.model.values import INT_MAX, INT_MIN
-from wherecast.pipeline.files.csv import rows_of_csv
-from wherecast.pipeline.files.parquet import read_parquet_schema
 from wherecast.pipeline.files.publication_files import known_suffix, need_file
+from wherecast.pipeline.files.read_csv import rows_of_csv
+from wherecast.pipeline.files.read_parquet import read_parquet_schema
 
 _WHOLE = re.compile(r"0|-?[1-9]\d{0,18}", re.ASCII)
 

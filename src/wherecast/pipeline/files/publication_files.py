@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from wherecast.model import ConfigError, Schema
-from wherecast.pipeline.files.csv import CsvFile
 from wherecast.pipeline.files.file_part import PublicationFile
-from wherecast.pipeline.files.jsonl import JsonLinesFile
-from wherecast.pipeline.files.parquet import ParquetFile
+from wherecast.pipeline.files.read_csv import CsvFile
+from wherecast.pipeline.files.read_jsonl import JsonLinesFile
+from wherecast.pipeline.files.read_parquet import ParquetFile
 
 SUFFIXES = (".jsonl", ".parquet", ".csv")
 

@@ -101,7 +101,7 @@ class TestJsonLines:
     def test_parts_follow_one_another(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("wherecast.pipeline.files.jsonl.PART_ROWS", 2)
+        monkeypatch.setattr("wherecast.pipeline.files.read_jsonl.PART_ROWS", 2)
         path = write(tmp_path / "in.jsonl", '{"n": 1}\nx\n{"n": 2}\n{"n": 3}\nx\n')
 
         parts = list(open_publications(path, SCHEMA).parts())

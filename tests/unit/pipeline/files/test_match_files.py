@@ -47,7 +47,7 @@ def matched(
 def test_rows_are_in_the_order_of_publications_and_ids(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, runner: Runner, part_rows: int
 ) -> None:
-    monkeypatch.setattr("wherecast.pipeline.files.jsonl.PART_ROWS", part_rows)
+    monkeypatch.setattr("wherecast.pipeline.files.read_jsonl.PART_ROWS", part_rows)
     lines = ['{"n": 3}', "oops", '{"n": 1}', '{"n": 99}', '{"n": 2}', "{}", '{"n": 3}']
     schema = Schema.from_dict({"n": {"type": "int", "max": 9}})
 
