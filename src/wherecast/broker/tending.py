@@ -17,7 +17,7 @@ from wherecast.model import ConflictError, StoreError
 from wherecast.pipeline.live.segment_trimming import trim_segments
 from wherecast.store.contracts import DamagedSegment, Store
 
-_RETRY_S = 0.2  # after damage that could not be mended
+_RETRY_S = 0.2  # after damage, mended or not, and after an error of the store
 _MERGE_AFTER_S = 0.5  # since the first batch whose segments were not looked at
 
 
@@ -84,9 +84,11 @@ class Tending:
             self._courier.release_idle()
             self.problem = None
         except DamagedSegment as damage:
-            self._trim_at = time.monotonic() + (0.0 if self._mend(damage) else _RETRY_S)
+            self._mend(damage)
+            self._trim_at = time.monotonic() + _RETRY_S
         except StoreError as error:
-            self.problem = error
+            self.problem = error  # told until an attempt succeeds: so the next one comes soon
+            self._trim_at = time.monotonic() + min(_RETRY_S, self._every_s)
 
     def _merge(self) -> bool:
         """Whether segments were due to be merged, and are now."""

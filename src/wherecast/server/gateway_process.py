@@ -16,6 +16,7 @@ import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from threading import Thread, Timer
 from typing import Any
 
@@ -35,7 +36,7 @@ from wherecast.server.log_lines import configure_logs
 from wherecast.server.schema_example import example_of
 from wherecast.server.settings import Settings
 from wherecast.server.settings_sources import settings_from_json
-from wherecast.store.open_store import directory_of, open_store
+from wherecast.store.open_store import open_store
 
 _SWITCH_S = 0.002  # the event loop does not wait long for a thread that matches
 _IDLE_S = 75  # a publisher that pauses keeps its connection
@@ -88,13 +89,12 @@ def _allow_connections() -> None:
 def _core(settings: Settings) -> BrokerCore:
     server = settings.server
     schema = Schema.load(server.schema) if server.schema else None
-    store = open_store(server.data)
+    directory = Path(server.data)  # as the supervisor takes it: never a URI
+    store = open_store(directory)
     try:
         is_inline = server.runner == "inline"
         environment = environment_with(settings.pipeline.index)
-        core = BrokerCore(
-            store, schema, directory_of(server.data), is_inline, settings.core, environment
-        )
+        core = BrokerCore(store, schema, directory, is_inline, settings.core, environment)
         core.check()
     except BaseException:
         store.close()

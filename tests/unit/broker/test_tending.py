@@ -1,6 +1,7 @@
 """The upkeep of a store: limits are enforced, segments merged, damage mended, problems told."""
 
 from threading import Event, Thread
+from typing import Any
 
 import pytest
 
@@ -65,6 +66,29 @@ def test_a_problem_is_told_until_limits_are_enforced(monkeypatch: pytest.MonkeyP
     tending.enforce_limits()
     assert tending.problem is None
     assert tending.queued == 2
+
+
+def test_a_problem_is_looked_at_again_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = stored()  # limits are enforced every minute otherwise
+    tending = Tending(store, Courier(store, unmended), Retention(), lambda: 0)
+    counts, healed = store.mailboxes.counts, Event()
+
+    def once(*given: Any) -> Any:
+        if tending.problem is None:
+            raise StoreError("the disk is gone")
+        healed.set()
+        return counts(*given)
+
+    monkeypatch.setattr(store.mailboxes, "counts", once)
+    tending.enforce_limits()
+    assert str(tending.problem) == "the disk is gone"
+    thread = Thread(target=tending.run)
+    thread.start()
+    try:
+        assert healed.wait(LIMIT_S / 2)
+    finally:
+        tending.stop()
+        thread.join()
 
 
 @pytest.mark.parametrize("error", [None, StoreError("unmendable"), ConflictError("by another")])

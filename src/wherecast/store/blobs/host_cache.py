@@ -121,8 +121,11 @@ class HostCache:
         """
         if not _NAME.fullmatch(name):
             raise SnapshotError(f"{name!r} is not the name of a snapshot")
+        checked = self.verifications
         if in_place is not None and self._is_usable(name, in_place.absolute()):
             self._touch(name)
+            if self.verifications > checked:
+                self._remove_unused(name)
             return in_place
         copy = self.directory / name
         if not self._is_known(name, copy):
@@ -131,10 +134,14 @@ class HostCache:
                 if fetched:
                     self._fetch(name, source, origin or str(in_place or "its source"))
             if fetched:
-                with suppress(OSError):  # what cannot be removed does no harm
-                    remove_unused(self.directory, name, self.bytes_max, self.unused_max)
+                self._remove_unused(name)
         self._touch(name)
         return copy
+
+    def _remove_unused(self, name: str) -> None:
+        """Removes what the cache holds of other blobs, where it is old or too much."""
+        with suppress(OSError, SnapshotError):  # what cannot be removed does no harm
+            remove_unused(self.directory, name, self.bytes_max, self.unused_max)
 
     def _is_usable(self, name: str, path: Path) -> bool:
         """Whether a file outside the cache has a blob's bytes."""

@@ -263,6 +263,13 @@ class TestRemoval:
         assert copies(tmp_path) == {names[b"new"], NAME}
         assert not list(tmp_path.glob(f"{names[b'old']}*"))
 
+    def test_files_in_place_make_room_too(self, tmp_path: Path) -> None:
+        cache = HostCache(tmp_path / "cache")
+        names = self.fill(cache, {b"old": 8 * 24})
+        write(tmp_path / "file")
+        cache.path(NAME, never, in_place=tmp_path / "file")
+        assert not list((tmp_path / "cache").glob(f"{names[b'old']}*"))
+
     def test_what_is_used_stays(self, tmp_path: Path) -> None:
         names = self.fill(HostCache(tmp_path), {b"old": 8 * 24, b"used": 8 * 24})
         HostCache(tmp_path).path(names[b"used"], never)

@@ -92,7 +92,8 @@ class SubscriptionCache:
             known = LiveSubscriptions(self._factory)
             if self._blobs is not None:
                 known = live_snapshots.load(self._blobs, start, self._factory)
-            self._known, self._saved = known, known.roster.version
+            self._saved = known.roster.version
+        self._known = None  # an error below leaves no half-made state behind
         if known.roster.version < changes:
             bring_to(known, self._log, start, changes)
             known.measure()
@@ -106,6 +107,7 @@ class SubscriptionCache:
             known.measure()
         if is_due:
             self._save(known)
+        self._known = known
         return known
 
     def _tell(self, known: LiveSubscriptions) -> None:

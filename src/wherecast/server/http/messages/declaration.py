@@ -41,10 +41,25 @@ def example_of(kind: type[Any]) -> Any:
 def write(document: Any) -> bytes:
     """A message as JSON. A decimal is a string, so that no digit is lost.
 
+    A lone surrogate, which errors may quote from a request, becomes U+FFFD.
+
     Raises:
         TypeError: JSON has no form for a value.
     """
-    return orjson.dumps(document, _plain, orjson.OPT_UTC_Z)
+    try:
+        return orjson.dumps(document, _plain, orjson.OPT_UTC_Z)
+    except TypeError:
+        return orjson.dumps(_without_surrogates(document), _plain, orjson.OPT_UTC_Z)
+
+
+def _without_surrogates(part: Any) -> Any:
+    if isinstance(part, str):
+        return part.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(part, dict):
+        return {_without_surrogates(key): _without_surrogates(one) for key, one in part.items()}
+    if isinstance(part, list | tuple):
+        return [_without_surrogates(one) for one in part]
+    return part
 
 
 def _plain(value: Any) -> str:

@@ -7,6 +7,7 @@ import pytest
 
 from tests.contract.stores import SCHEMA, changes
 from wherecast.pipeline.live.subscriptions import live_snapshots
+from wherecast.pipeline.live.subscriptions.share_index import ShareIndex
 from wherecast.pipeline.live.subscriptions.subscription_cache import SubscriptionCache
 from wherecast.store.open_store import open_store
 from wherecast.store.position import Position
@@ -33,3 +34,20 @@ def test_damage_is_told_once_and_no_snapshot_keeps_it(
     assert store.snapshots is not None
     assert live_snapshots.newest(store.snapshots) == 2
     store.close()
+
+
+def test_an_error_on_the_way_leaves_no_half_made_state(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = open_store("memory:")
+    store.log.change(changes(("stream", "air", "", "", SCHEMA.to_json())), at=0)
+    store.log.change(changes(("subscribe", "air", "ana", "s1", "no2 > 1")), at=0)
+    cache = SubscriptionCache(store.log, None)
+
+    def full(*_: object) -> None:
+        raise MemoryError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ShareIndex, "add", full)
+        with pytest.raises(MemoryError):
+            cache.at(Position(), 2)
+    known = cache.at(Position(), 2)
+    assert [len(share) for share in known.shares] == [1]

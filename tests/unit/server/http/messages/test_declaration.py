@@ -59,3 +59,11 @@ def test_a_decimal_keeps_its_digits_and_other_things_are_refused() -> None:
     assert write({"price": Decimal("12.50")}) == b'{"price":"12.50"}'
     with pytest.raises(TypeError):
         write({"price": object()})
+
+
+def test_a_lone_surrogate_can_be_quoted() -> None:
+    told = write({"error": {"message": "at \ud800, \U0001f600", "\udfff": ["\ud800"]}})
+    assert told.decode() == (
+        '{"error":{"message":"at \N{REPLACEMENT CHARACTER}, \U0001f600",'
+        '"\N{REPLACEMENT CHARACTER}":["\N{REPLACEMENT CHARACTER}"]}}'
+    )
