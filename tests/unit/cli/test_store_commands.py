@@ -120,6 +120,21 @@ def test_what_cannot_be_repaired(matched: Path, capsys: pytest.CaptureFixture[st
     assert (report["repaired"], len(report["problems"])) == ([], 1)
 
 
+def test_a_damaged_log_is_left_and_a_backup_is_named(
+    matched: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    content = bytearray((matched / "log.db").read_bytes())
+    content[4096:8192] = bytes([0xAA]) * 4096
+    (matched / "log.db").write_bytes(content)
+    damage(matched, "UPDATE batches SET at = at + 1")
+    assert run(["store", "check", "--repair", str(matched)]) == 1
+    out = capsys.readouterr().out
+    assert "repaired:" not in out
+    assert "nothing rebuilds log.db: go back to a copy that wherecast store" in out
+    assert (matched / "log.db").read_bytes() == bytes(content)
+    assert not list(matched.glob("*.damaged*"))
+
+
 def test_a_store_in_use_is_not_repaired(matched: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with Broker(data=matched):
         assert run(["store", "check", "--repair", str(matched)]) == 2

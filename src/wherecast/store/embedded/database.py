@@ -26,6 +26,7 @@ _BUSY_MS = 10_000
 _CHECKPOINT_PAGES = 4_000
 _CACHE_KIB = 16_384
 _WHOLE_CHECK_BYTES_MAX = 1 << 30  # reading more at each start would take too long
+_NOT_DERIVED = ("log.db", "cursors.db")  # no other file tells their content
 _FREE_BYTES_MIN = 1 << 16  # with less, an error of the disk is for want of space
 
 
@@ -198,15 +199,30 @@ class Database:
             return  # damage is then found where it is read
         found = writer.pragma("quick_check")
         if found != "ok":
-            raise damaged(self.path, found if isinstance(found, str) else str(found))
+            raise _damaged_pages(self.path, str(found))
 
 
 def damaged(path: Path, what: str) -> StoreError:
-    """The error for a damaged file, with the command that rebuilds what can be rebuilt."""
+    """The error for damaged records, with the command that rebuilds what can be rebuilt."""
     line = " ".join(what.split())
     return StoreError(
         f"{path} is damaged: {line}; run: wherecast store check --repair {path.parent}"
     )
+
+
+def backup_advice(name: str) -> str | None:
+    """What helps if pages of a file are damaged that nothing rebuilds; None for other files."""
+    if name not in _NOT_DERIVED:
+        return None
+    return f"nothing rebuilds {name}: go back to a copy that wherecast store backup made"
+
+
+def _damaged_pages(path: Path, what: str) -> StoreError:
+    """The error for a file whose pages SQLite cannot read."""
+    advice = backup_advice(path.name)
+    if advice is None:
+        return damaged(path, what)
+    return StoreError(f"{path} is damaged: {' '.join(what.split())}; {advice}")
 
 
 @contextmanager
@@ -215,7 +231,7 @@ def sqlite_as_store_error(path: Path) -> Iterator[None]:
     try:
         yield
     except (apsw.CorruptError, apsw.NotADBError) as error:
-        raise damaged(path, str(error)) from error
+        raise _damaged_pages(path, str(error)) from error
     except UnicodeDecodeError as error:
         raise damaged(path, "a text in it is no UTF-8") from error
     except apsw.FullError as error:

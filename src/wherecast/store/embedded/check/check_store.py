@@ -19,7 +19,7 @@ from wherecast.store.embedded.check.check_batches import (
 from wherecast.store.embedded.check.check_log import check_changes, check_entries, check_registry
 from wherecast.store.embedded.check.check_report import CheckFinding
 from wherecast.store.embedded.cursors import cursor_of, cursor_rows
-from wherecast.store.embedded.database import Database, Layout
+from wherecast.store.embedded.database import Database, Layout, backup_advice
 from wherecast.store.embedded.directory import Directory
 from wherecast.store.embedded.log import log_tables
 
@@ -67,6 +67,8 @@ def _file(path: Path, name: str, layout: Layout, part: Part) -> Iterator[CheckFi
         for (line,) in lines:
             if line != "ok":
                 yield CheckFinding(name, "", 0, str(line))
+        if lines != [("ok",)] and (advice := backup_advice(name)):
+            yield CheckFinding(name, "", 0, advice)
         yield from part(database)
     except StoreError as error:
         yield CheckFinding(name, "", 0, str(error))

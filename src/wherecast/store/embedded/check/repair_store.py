@@ -2,8 +2,8 @@
 
 With one partition a sequence is an offset, and what an offset notifies follows from the log alone.
 So a damaged `batches.db` is set aside, and a new one begins where the log begins: the next pipeline
-matches the log again, and cursors tell what was acknowledged before. If pages of `log.db` are
-damaged, the readable rows are copied to a new one. Nothing rebuilds the log itself, nor cursors.
+matches the log again, and cursors tell what was acknowledged before. Nothing rebuilds the log
+itself, nor cursors: if SQLite cannot read pages of `log.db`, a repair changes nothing.
 """
 
 import os
@@ -14,7 +14,6 @@ from pathlib import Path
 
 from wherecast.model.errors import StoreError
 from wherecast.store.embedded.batches import batch_tables
-from wherecast.store.embedded.check.salvage_log import is_readable, salvage_log
 from wherecast.store.embedded.database import Database
 from wherecast.store.embedded.directory import Directory
 from wherecast.store.embedded.log import log_tables
@@ -42,13 +41,12 @@ def repair_store(path: Path, damaged: AbstractSet[str]) -> bool:
         StoreError: the store is in use, or its file `format` is damaged.
     """
     Directory(path, "reader").close()  # an owner would make a store
-    with closing(Directory(path)) as directory, suppress(StoreError):
-        if _LOG in damaged and not is_readable(path / _LOG, log_tables.LAYOUT):
-            _remove_new(path, _LOG)
-            if salvage_log(directory, path / _LOG, f"{_LOG}.new", log_tables.LAYOUT):
-                _set_aside(path, _LOG)
+    with closing(Directory(path)) as directory:
+        if _LOG in damaged and not _is_readable(path / _LOG):
+            return False
         if _BATCHES in damaged:
-            _rebuild_batches(directory)
+            with suppress(StoreError):
+                _rebuild_batches(directory)
     try:
         store = EmbeddedStore(path)
     except StoreError:
@@ -57,6 +55,18 @@ def repair_store(path: Path, damaged: AbstractSet[str]) -> bool:
         assert isinstance(store.log, EmbeddedLog)
         store.log.rebuild_registry()
     return True
+
+
+def _is_readable(log: Path) -> bool:
+    """Whether SQLite can read every page of the log."""
+    try:
+        with (
+            closing(Database(log, log_tables.LAYOUT, is_writer=False)) as database,
+            database.reading() as connection,
+        ):
+            return bool(connection.pragma("integrity_check", 1) == "ok")
+    except StoreError:
+        return False
 
 
 def _rebuild_batches(directory: Directory) -> None:

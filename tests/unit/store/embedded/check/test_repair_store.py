@@ -6,7 +6,6 @@ from pathlib import Path
 import apsw
 import pytest
 
-from tests.contract.stores import SCHEMA, Body, changes, publications
 from tests.unit.broker.brokers import opener, taken, values
 from wherecast.broker.broker import Broker
 from wherecast.model import ConfigError, StoreError
@@ -143,44 +142,21 @@ def spoil_page(path: Path, page: int) -> None:
     path.write_bytes(content)
 
 
-def filled(path: Path, count: int) -> None:
-    """Makes a store with many publications, and no batch."""
-    store = open_store(path)
-    store.log.change(changes(("stream", "air", "", "", SCHEMA.to_json())), at=1)
-    for number in range(count):
-        store.log.append(publications([Body(number, payload=b"x" * 500)]), at=1)
-    store.close()
-
-
-@pytest.mark.parametrize("place", [0, 7, -1])
-def test_a_page_of_publications(tmp_path: Path, place: int) -> None:
-    count, path = 200, tmp_path / "store"
-    filled(path, count)
-    spoil_page(path / "log.db", pages(path / "log.db", "entries")[place])
-    with pytest.raises(StoreError, match=r"log\.db is damaged.* store check --repair"):
-        open_store(path)
-    assert repaired(path)
-    store = open_store(path)
-    assert store.log.ends()[0] == count
-    entries = list(store.log.read(0, 0, count))
-    lost = sum(entry.count for entry in entries if entry.damage)
-    assert 0 < lost < 20
-    assert sum(entry.count for entry in entries) == count
-    assert list(store.registry.streams()) == ["air"]
-    store.log.append(publications([Body(1)]), at=1)
-    store.close()
-    assert all(line.endswith("it is missing") for line in problems(path))
-    assert (path / "log.db.damaged").exists()
-
-
-@pytest.mark.parametrize("table", ["streams", "subscribers", "subscriptions"])
-def test_a_page_of_the_registry_loses_nothing(path: Path, table: str) -> None:
+@pytest.mark.parametrize(
+    "table", ["entries", "changes", "marks", "streams", "subscribers", "subscriptions"]
+)
+def test_a_page_of_the_log_is_left_and_names_a_backup(path: Path, table: str) -> None:
     spoil_page(path / "log.db", pages(path / "log.db", table)[0])
-    with pytest.raises(StoreError, match=r"log\.db is damaged.* store check --repair"):
+    execute(path / "batches.db", "UPDATE batches SET at = at + 1")
+    contents = {name: (path / name).read_bytes() for name in ("log.db", "batches.db")}
+    with pytest.raises(StoreError, match=r"log\.db is damaged: .* wherecast store backup made$"):
         open_store(path)
-    assert repaired(path)
-    assert problems(path) == []
-    assert_served(path)
+    assert not repaired(path)
+    assert {name: (path / name).read_bytes() for name in contents} == contents
+    assert not list(path.glob("*.damaged*"))
+    assert not list(path.glob("*.new*"))
+    advice = "nothing rebuilds log.db: go back to a copy that wherecast store backup made"
+    assert any(line.startswith("log.db: ") and advice in line for line in problems(path))
 
 
 def test_the_first_page_of_the_log_is_left(path: Path) -> None:

@@ -212,7 +212,7 @@ class TestDamage:
         content = bytearray((path / "log.db").read_bytes())
         content[4096:4200] = bytes(104)
         (path / "log.db").write_bytes(content)
-        with pytest.raises(StoreError, match=f"run: wherecast store check --repair {path}"):
+        with pytest.raises(StoreError, match=r"log\.db is damaged.*wherecast store backup made$"):
             embedded_place(path)
 
 
