@@ -23,6 +23,7 @@ from wherecast.store.embedded.batches.batches import EmbeddedBatches
 from wherecast.store.embedded.batches.mailboxes import EmbeddedMailboxes
 from wherecast.store.embedded.batches.segment_rows import SegmentRows
 from wherecast.store.embedded.cursors import EmbeddedCursors
+from wherecast.store.embedded.database import damaged
 from wherecast.store.embedded.directory import Directory
 from wherecast.store.embedded.log.log import EmbeddedLog
 from wherecast.store.embedded.share_figures import EmbeddedFigures
@@ -60,6 +61,8 @@ class EmbeddedStore(Store):
             rows = SegmentRows(database, SegmentFiles(directory.segments), segments)
             batches = EmbeddedBatches(directory, database, rows)
             opened.callback(batches.close)
+            if role != "reader":
+                _refuse_lost_batches(database.path, log, batches)
             if role == "owner":
                 log.settle(batches.progress())
                 _refuse_lost_cursors(directory.path, log.registry)
@@ -77,6 +80,18 @@ class EmbeddedStore(Store):
     @override
     def close(self) -> None:
         self._opened.close()
+
+
+def _refuse_lost_batches(path: Path, log: Log, batches: Batches) -> None:
+    """Raises StoreError if the records of batches end before the start of the log.
+
+    Only what was matched is ever trimmed, so records are lost then. A pipeline would wait for
+    publications that are not in the log any more.
+    """
+    start = log.starts()[0]  # before the progress: both may move on meanwhile
+    end = batches.progress().sequence
+    if end < start:
+        raise damaged(path, f"its records end at {end}, but the log begins at {start}")
 
 
 def _refuse_lost_cursors(path: Path, registry: Registry) -> None:

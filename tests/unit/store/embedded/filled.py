@@ -22,6 +22,14 @@ def add_batch(store: EmbeddedStore, epoch: int, dead: tuple[DeadLetter, ...] = (
     store.batches.commit(batch, epoch)
 
 
+def match_all(store: EmbeddedStore) -> None:
+    """Commits a batch of everything that is in the log: only what was matched is ever trimmed."""
+    end = store.log.ends()
+    parts = (segment(0, 0, end[0]),)
+    batch = Batch(Position({0: 0}), end, store.log.changes_end(), parts, at=1)
+    store.batches.commit(batch, store.batches.begin())
+
+
 def fill(path: Path, batches: int = 3) -> None:
     """Makes a store."""
     store = EmbeddedStore(path)

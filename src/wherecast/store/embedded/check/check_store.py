@@ -5,6 +5,7 @@ meanwhile: cursors come first, then batches, then the log.
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -90,7 +91,11 @@ def _cursors(database: Database, ends: _Ends) -> Iterator[CheckFinding]:
 def _batches(database: Database, ends: _Ends) -> Iterator[CheckFinding]:
     with database.reading() as connection:
         progress = batch_tables.read_progress(connection, database.path)
+        segments_end = connection.execute('SELECT max("end") FROM segments').get or 0
     ends.matched, ends.changes = progress.sequence, progress.changes
+    if segments_end > progress.sequence:
+        problem = f"its records end at {progress.sequence}, but its segments at {segments_end}"
+        yield CheckFinding("batches.db", "", 0, problem)
     yield from check_batches(database)
     yield from check_segments(database, progress.sequence)
     yield from check_dead_letters(database)
@@ -109,6 +114,24 @@ def _log(database: Database, ends: _Ends) -> Iterator[CheckFinding]:
     if ends.acknowledged > marks.end:  # it may be beyond the batches, which are matched again
         problem = f"notification {ends.acknowledged} is acknowledged, but it ends at {marks.end}"
         yield CheckFinding("log.db", "", 0, problem)
+    yield from _lost_batches(database.path.parent / "batches.db", marks.start)
     yield from check_entries(database, marks)
     yield from check_changes(database, marks)
     yield from check_registry(database)
+
+
+def _lost_batches(path: Path, start: int) -> Iterator[CheckFinding]:
+    """That the records of batches reach the start of the log.
+
+    They are read again, after the log: a server may have matched and trimmed more meanwhile.
+    """
+    end = start
+    with (
+        suppress(StoreError),  # a file that cannot be read is named already
+        closing(Database(path, batch_tables.LAYOUT, is_writer=False)) as database,
+        database.reading() as connection,
+    ):
+        end = batch_tables.read_progress(connection, path).sequence
+    if end < start:
+        problem = f"its records end at {end}, but the log begins at {start}"
+        yield CheckFinding(path.name, "", 0, problem)

@@ -6,24 +6,23 @@ matches the log again, and cursors tell what was acknowledged before. Nothing re
 itself, nor cursors: if SQLite cannot read pages of `log.db`, a repair changes nothing.
 """
 
-import os
-import time
 from collections.abc import Set as AbstractSet
 from contextlib import closing, suppress
 from pathlib import Path
 
+import apsw
+
 from wherecast.model.errors import StoreError
+from wherecast.store.embedded import cursors
 from wherecast.store.embedded.batches import batch_tables
-from wherecast.store.embedded.database import Database
+from wherecast.store.embedded.check.rebuild_batches import BATCHES, rebuild_batches
+from wherecast.store.embedded.database import Database, sqlite_as_store_error
 from wherecast.store.embedded.directory import Directory
 from wherecast.store.embedded.log import log_tables
 from wherecast.store.embedded.log.log import EmbeddedLog
 from wherecast.store.embedded.store import EmbeddedStore
-from wherecast.store.folders import sync_folder
-from wherecast.store.position import Position
-from wherecast.store.records import Batch
 
-_BATCHES, _LOG = "batches.db", "log.db"
+_LOG, _CURSORS = "log.db", "cursors.db"
 
 
 def repair_store(path: Path, damaged: AbstractSet[str]) -> bool:
@@ -42,11 +41,13 @@ def repair_store(path: Path, damaged: AbstractSet[str]) -> bool:
     """
     Directory(path, "reader").close()  # an owner would make a store
     with closing(Directory(path)) as directory:
+        _refuse_in_use(path / _LOG)
         if _LOG in damaged and not _is_readable(path / _LOG):
             return False
-        if _BATCHES in damaged:
-            with suppress(StoreError):
-                _rebuild_batches(directory)
+        with suppress(StoreError):
+            start = _keep_end(directory, BATCHES in damaged)
+            if BATCHES in damaged:
+                rebuild_batches(directory, start)
     try:
         store = EmbeddedStore(path)
     except StoreError:
@@ -55,6 +56,21 @@ def repair_store(path: Path, damaged: AbstractSet[str]) -> bool:
         assert isinstance(store.log, EmbeddedLog)
         store.log.rebuild_registry()
     return True
+
+
+def _refuse_in_use(log: Path) -> None:
+    """Raises StoreError if a pipeline or a reader, which have no lock of the directory, is there.
+
+    Each has a connection to the log, and with one SQLite grants nobody else exclusive access.
+    """
+    with (
+        sqlite_as_store_error(log),
+        suppress(apsw.CorruptError, apsw.NotADBError, apsw.CantOpenError),  # the check names these
+        closing(apsw.Connection(str(log), apsw.SQLITE_OPEN_READWRITE)) as connection,
+    ):
+        connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        connection.pragma("locking_mode", "exclusive")
+        connection.execute("BEGIN EXCLUSIVE; ROLLBACK")
 
 
 def _is_readable(log: Path) -> bool:
@@ -69,42 +85,55 @@ def _is_readable(log: Path) -> bool:
         return False
 
 
-def _rebuild_batches(directory: Directory) -> None:
-    """Sets `batches.db` aside, and makes one that begins where the log begins."""
+def _keep_end(directory: Directory, is_batches_damaged: bool) -> int:
+    """Lets the log end no sooner than cursors and old batches; returns the start of the log.
+
+    A publication with an offset before a cursor would never be delivered.
+
+    Raises:
+        StoreError: the log or the cursors cannot be read.
+    """
     path = directory.path
     with (
         closing(Database(path / _LOG, log_tables.LAYOUT, is_writer=False)) as log,
         log.reading() as connection,
     ):
-        start = log_tables.read_marks(connection).start
-    _remove_new(path, _BATCHES)
-    with closing(directory.database(f"{_BATCHES}.new", batch_tables.LAYOUT, True)) as made:
-        _begin_at(made, start)
-    _set_aside(path, _BATCHES)
+        marks = log_tables.read_marks(connection)
+        is_damaged = log_tables.has_damaged_marks(connection)
+    if is_damaged or is_batches_damaged:
+        further = marks.reaching(max(_acknowledged_end(path), _matched_end(path)))
+        if further != marks:
+            with (
+                closing(directory.database(_LOG, log_tables.LAYOUT, is_writer=True)) as log,
+                log.transaction() as connection,
+            ):
+                further.write(connection)
+            return further.start
+    return marks.start
 
 
-def _remove_new(path: Path, name: str) -> None:
-    """Removes what a repair that was cut short has left."""
-    for suffix in ("", "-wal", "-shm"):
-        (path / f"{name}.new{suffix}").unlink(missing_ok=True)
+def _acknowledged_end(path: Path) -> int:
+    """The sequence after the last one that a cursor counts as acknowledged."""
+    if not (path / _CURSORS).exists():
+        return 0
+    with closing(Database(path / _CURSORS, cursors.LAYOUT, is_writer=False)) as database:
+        found = map(cursors.cursor_of, cursors.cursor_rows(database))
+        return max(
+            (max(one.through, max(one.beyond, default=-1) + 1) for one in found if one), default=0
+        )
 
 
-def _set_aside(path: Path, name: str) -> None:
-    """Renames a damaged file to `NAME.damaged`, and puts `NAME.new` in its place."""
-    # Pages of the old write-ahead log must never meet the new file: they go first.
-    for suffix in ("-wal", "-shm", ""):
-        with suppress(FileNotFoundError):
-            os.replace(path / f"{name}{suffix}", path / f"{name}.damaged{suffix}")
-    os.replace(path / f"{name}.new", path / name)
-    sync_folder(path)
-
-
-def _begin_at(database: Database, start: int) -> None:
-    """Writes that everything before an offset was matched and trimmed."""
-    with database.transaction() as connection:
-        # No pipeline of the old file may commit to this one: its epoch was a small number.
-        batch_tables.write_state(connection, int(time.time()), start)
-        if start:
-            before = Batch(Position({0: start - 1}), Position({0: start}), 0)
-            row = batch_tables.batch_row(before)
-            connection.execute("INSERT INTO batches VALUES (?, ?, ?, ?, ?)", row)
+def _matched_end(path: Path) -> int:
+    """The sequence after the last one that intact records of `batches.db` name."""
+    end, file = 0, path / BATCHES
+    with (
+        suppress(StoreError),
+        closing(Database(file, batch_tables.LAYOUT, is_writer=False)) as database,
+    ):
+        with suppress(StoreError), database.reading() as connection:
+            end = batch_tables.read_state(connection, file)[1]
+        with database.reading() as connection:
+            for row in connection.execute("SELECT * FROM batches ORDER BY first DESC"):
+                with suppress(StoreError):
+                    return max(end, batch_tables.batch_of(row, file)[1].end[0])
+    return end

@@ -1,23 +1,33 @@
 """Derived data is rebuilt from the log, and what was not acknowledged is delivered then."""
 
+import errno
+import os
+import shutil
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from itertools import count
 from pathlib import Path
 
 import apsw
 import pytest
 
 from tests.unit.broker.brokers import opener, taken, values
+from tests.unit.store.embedded.filled import fill
 from wherecast.broker.broker import Broker
 from wherecast.model import ConfigError, StoreError
+from wherecast.store.contracts import Role
 from wherecast.store.maintenance import check_store, repair_store
 from wherecast.store.open_store import open_store
 from wherecast.store.position import Position
+from wherecast.store.records import Cursor
 
 COUNT, ACKNOWLEDGED = 6, 2
 
 
-def execute(path: Path, statement: str) -> None:
+def execute(path: Path, statement: str, is_checkpointed: bool = True) -> None:
     connection = apsw.Connection(str(path))
+    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(not is_checkpointed))
     connection.execute(statement)
     connection.close()
 
@@ -52,6 +62,13 @@ def assert_served(path: Path) -> None:
     assert found == [*map(float, range(ACKNOWLEDGED + 1, COUNT + 1)), 9.0]
 
 
+def trim(path: Path, before: int) -> None:
+    store = open_store(path)
+    store.mailboxes.trim(before)
+    store.log.trim(Position({0: before}))
+    store.close()
+
+
 def overwrite(path: Path) -> None:
     path.write_bytes(b"nonsense" * 1000)
 
@@ -71,14 +88,152 @@ def test_the_records_of_batches_are_rebuilt(
     path: Path, harm: Callable[[Path], None], is_trimmed: bool
 ) -> None:
     if is_trimmed:
-        store = open_store(path)
-        store.mailboxes.trim(ACKNOWLEDGED)
-        store.log.trim(Position({0: ACKNOWLEDGED}))
-        store.close()
+        trim(path, ACKNOWLEDGED)
     harm(path / "batches.db")
     repaired(path)
     assert problems(path) == []
     assert_served(path)
+    assert problems(path) == []
+
+
+def empty(file: Path) -> None:
+    """Leaves an empty `batches.db`, as a new store has."""
+    file.unlink()
+    with suppress(StoreError):
+        open_store(file.parent).close()
+
+
+def test_records_that_end_before_the_segments_are_rebuilt(tmp_path: Path) -> None:
+    path = tmp_path / "store"
+    fill(path)
+    execute(path / "batches.db", "DELETE FROM batches")
+    assert problems(path) == ["batches.db: its records end at 0, but its segments at 15"]
+    assert repaired(path)
+    assert problems(path) == []
+
+
+@pytest.mark.parametrize("harm", [Path.unlink, empty, partial(os.truncate, length=0)])
+@pytest.mark.parametrize("role", ["owner", "pipeline"])
+def test_batches_that_end_before_the_log_are_refused_and_rebuilt(
+    path: Path, harm: Callable[[Path], None], role: Role
+) -> None:
+    trim(path, ACKNOWLEDGED)
+    harm(path / "batches.db")
+    assert any(line.startswith("batches.db: ") for line in problems(path))
+    with pytest.raises(StoreError, match=rf"run: wherecast store check --repair {path}$"):
+        open_store(path, role)
+    told = f"batches.db: its records end at 0, but the log begins at {ACKNOWLEDGED}"
+    assert problems(path) == [told]
+    assert repaired(path)
+    assert problems(path) == []
+    open_store(path, role).close()
+    assert_served(path)
+
+
+class Killed(BaseException):
+    """The end of the process."""
+
+
+def is_killed_at(step: int, path: Path, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Repairs a store; a change of a name in its folder ends that. False if it was never made."""
+    steps = count()
+
+    def stepping(change: Callable[..., None]) -> Callable[..., None]:
+        def change_or_end(*names: object, **options: object) -> None:
+            if next(steps) == step:
+                raise Killed
+            change(*names, **options)
+
+        return change_or_end
+
+    with monkeypatch.context() as patched:
+        for name in ("link", "unlink", "rename", "replace"):
+            patched.setattr(os, name, stepping(getattr(os, name)))
+        try:
+            repaired(path)
+        except Killed:
+            return True
+    return False
+
+
+@pytest.mark.parametrize("is_crashed", [False, True])
+@pytest.mark.parametrize("has_links", [False, True])
+def test_a_repair_that_is_killed_loses_nothing(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_crashed: bool, has_links: bool
+) -> None:
+    trim(path, ACKNOWLEDGED)
+    if is_crashed:  # some of it is in the write-ahead log alone
+        store = open_store(path)
+        store.batches.begin()
+        path = Path(shutil.copytree(path, tmp_path / "crashed"))
+        store.close()
+    execute(path / "batches.db", "UPDATE batches SET at = at + 1", is_checkpointed=False)
+    assert (path / "batches.db-wal").exists()
+    if not has_links:
+        monkeypatch.setattr(os, "link", refuse_links)
+    for step in count():
+        killed = Path(shutil.copytree(path, tmp_path / f"killed-{step}"))
+        is_killed = is_killed_at(step, killed, monkeypatch)
+        assert (killed / "batches.db").stat().st_size > 0
+        repaired_again = Path(shutil.copytree(killed, tmp_path / f"again-{step}"))
+        if refusal := refusal_of(killed):
+            assert refusal.endswith(f"run: wherecast store check --repair {killed}")
+            assert any(line.startswith("batches.db: ") for line in problems(killed))
+        else:
+            assert_served(killed)
+        assert repaired(repaired_again)
+        assert problems(repaired_again) == []
+        assert_served(repaired_again)
+        if not is_killed:
+            break
+    assert step > 3
+
+
+def refusal_of(path: Path) -> str:
+    """The error of a start; empty if the store opens."""
+    try:
+        open_store(path).close()
+    except StoreError as error:
+        return str(error)
+    return ""
+
+
+def refuse_links(*_: object) -> None:
+    raise PermissionError(errno.EPERM, "no links here")
+
+
+def test_a_second_repair_leaves_what_the_first_has_set_aside(path: Path) -> None:
+    contents = []
+    for _ in range(3):
+        execute(path / "batches.db", "UPDATE state SET epoch = epoch + 1")
+        contents.append((path / "batches.db").read_bytes())
+        assert repaired(path)
+    names = ["batches.db.damaged", "batches.db.damaged.2", "batches.db.damaged.3"]
+    found = {file.name.removesuffix("-wal").removesuffix("-shm") for file in path.glob("*.dam*")}
+    assert sorted(found) == names
+    assert [(path / name).read_bytes() for name in names] == contents
+
+
+@pytest.mark.parametrize(
+    ("cursor", "end"),
+    [(Cursor(100), 100), (Cursor(4, frozenset({120})), 121), (Cursor(), COUNT)],
+)
+def test_the_log_never_ends_before_what_was_acknowledged_or_matched(
+    path: Path, cursor: Cursor, end: int
+) -> None:
+    trim(path, COUNT)
+    store = open_store(path)
+    store.cursors.write({"ana": cursor})
+    store.close()
+    execute(path / "log.db", "UPDATE marks SET crc = crc + 1")
+    execute(path / "batches.db", "UPDATE batches SET changes = changes + 1")
+    assert repaired(path)
+    store = open_store(path)
+    assert (store.log.starts()[0], store.log.ends()[0]) == (end, end)
+    store.close()
+    with Broker(data=path) as broker:
+        broker.publisher("p").publish({"no2": 9.0})
+        assert values(taken(broker.subscriber("ana"), 1)) == [9.0]
     assert problems(path) == []
 
 
@@ -187,6 +342,16 @@ def test_a_store_in_use_is_refused(path: Path) -> None:
         repair_store(path, {"batches.db"})
     store.close()
     assert problems(path) == []
+
+
+@pytest.mark.parametrize("role", ["pipeline", "reader"])
+def test_a_store_that_a_pipeline_has_open_is_refused(path: Path, role: Role) -> None:
+    store = open_store(path, role)
+    with pytest.raises(StoreError, match=r"log\.db is in use by another process"):
+        repair_store(path, {"batches.db"})
+    store.close()
+    assert not list(path.glob("*.damaged"))
+    assert repair_store(path, {"batches.db"})
 
 
 def test_what_is_no_store_is_refused_and_left_alone(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 from tests.contract.stores import SCHEMA, Body, changes
 from tests.contract.stores import publications as bodies
 from tests.live_log import told
+from tests.unit.store.embedded.filled import match_all
 from wherecast.columns import decode_rows
 from wherecast.columns.log_encoding import encode_batch
 from wherecast.model import Schema, Subscription
@@ -204,6 +205,7 @@ def test_a_part_of_what_was_compacted(
     for number in range(5):
         row = ("subscribe", "air", "ana", "s1", f"no2 > {number}")
         store.log.change(changes(*[row] * 5), at=number)
+    match_all(store)
     store.log.trim(store.log.ends())
     entries = list(store.log.changes(0, 37))
     versions = [(entry.version, entry.compacted_to) for entry in entries]

@@ -7,6 +7,7 @@ import apsw
 import pytest
 
 from tests.contract.stores import SCHEMA, Body, Place, changes, embedded_place, publications
+from tests.unit.store.embedded.filled import match_all
 from tests.unit.store.embedded.test_database import SmallDisk
 from wherecast.model import StoreError
 from wherecast.pipeline.live.subscriptions.live_subscriptions import LiveSubscriptions
@@ -34,6 +35,9 @@ def place(path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
         opened.log.change(changes(("subscribe", "air", "ana", f"s{number % 4}", "no2 > 1")), at=0)
         if number % 10 == 9:
             opened.log.append(publications([Body(number)]), at=0)
+    pipeline = EmbeddedStore(path, "pipeline")
+    match_all(pipeline)
+    pipeline.close()
     yield opened
     opened.close()
 
