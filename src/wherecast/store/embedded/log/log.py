@@ -37,6 +37,7 @@ from wherecast.store.embedded.log.log_transaction import (
 from wherecast.store.embedded.log.log_trimming import trim_some
 from wherecast.store.embedded.log.rebuild_registry import CHANGES_MAX, rebuild_registry
 from wherecast.store.embedded.log.registry import EmbeddedRegistry
+from wherecast.store.embedded.log.restate_registry import restate_registry
 from wherecast.store.ids.publication_ids import hash_ids
 from wherecast.store.ids.recent_ids import IdWindow, RecentIds
 from wherecast.store.position import Position
@@ -148,7 +149,9 @@ class EmbeddedLog(Log):
             self._compaction.run()
 
     def settle(self, matched: Progress) -> None:
-        """Rebuilds damaged marks and the registry; no offset is given out a second time after it.
+        """Rebuilds damaged marks, and makes the changes and the registry agree.
+
+        No offset is given out a second time after it.
 
         Only what was matched is ever trimmed: so the log ends where its tables end, or where the
         batches end.
@@ -178,8 +181,11 @@ class EmbeddedLog(Log):
     def rebuild_registry(self, changes_max: int | None = None) -> str | None:
         """Rebuilds the registry where it is not what the changes make; the first difference.
 
-        A log with more changes than `changes_max` is left as it is.
+        Where changes are damaged and the registry is intact, the registry stays, and new changes
+        restate what is in it. A log with more changes than `changes_max` is left as it is.
         """
+        if changes_max is None:
+            restate_registry(self._database)
         return rebuild_registry(self._database, changes_max)
 
     def close(self) -> None:

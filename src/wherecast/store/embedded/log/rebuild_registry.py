@@ -1,7 +1,8 @@
 """The tables of the registry, compared with the changes of the log and rebuilt from them.
 
 The registry is derived data. A damaged change makes nothing, here as in matching: so the registry
-names exactly the subscriptions that are matched.
+names exactly the subscriptions that are matched. What an intact registry knows of damaged changes
+is restated as new changes before; see `restate_registry`.
 
 Concurrency: the owner rebuilds before any other thread of its process reads or writes.
 """

@@ -1,4 +1,7 @@
-"""A damaged change is passed over by matching and by the registry; everything else is served."""
+"""A damaged change is passed over, everything else is served.
+
+What the change made is restated from the registry, and lost only where the registry is damaged too.
+"""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -44,6 +47,7 @@ HARM = (
     "DELETE FROM changes",
 )
 END = sum(COUNTS)
+HARM_TO_REGISTRY = "UPDATE streams SET schema = '{'"
 
 
 def fill(path: Path, left_out: tuple[int, ...] = ()) -> None:
@@ -52,12 +56,16 @@ def fill(path: Path, left_out: tuple[int, ...] = ()) -> None:
     for number, rows in enumerate(HISTORY):
         if VERSIONS[number] not in left_out:
             store.log.change(changes(*rows), at=number + 100)
-        batch = decode_rows([{"no2": 9.0}], SCHEMA).batch
-        plain = bodies([Body(number)], "air")
-        data = encode_batch(batch, SCHEMA)
-        store.log.append(Publications("air", data, plain.envelopes, plain.digests), at=0)
+        publish(store, number)
     store.cursors.write({})
     store.close()
+
+
+def publish(store: EmbeddedStore, number: int) -> None:
+    """Publishes what every filter matches."""
+    plain = bodies([Body(number)], "air")
+    data = encode_batch(decode_rows([{"no2": 9.0}], SCHEMA).batch, SCHEMA)
+    store.log.append(Publications("air", data, plain.envelopes, plain.digests), at=0)
 
 
 @pytest.fixture
@@ -83,15 +91,20 @@ class Outcome:
     dead_letters: list[tuple[int, str]]
 
 
-def outcome(path: Path) -> Outcome:
-    """Opens a store as its owner, and matches its publications."""
+def outcome(path: Path, start: int = 0, end: int = len(HISTORY)) -> Outcome:
+    """Opens a store as its owner, and matches its publications between two offsets.
+
+    A publication that is not there yet is published first.
+    """
     store = EmbeddedStore(path)
+    for number in range(store.log.ends()[0], end):
+        publish(store, number)
     registry, known = store.registry, LiveSubscriptions()
     held = {name: registry.subscriptions(name) for name in registry.subscribers()}
-    end = store.log.changes_end()
-    known.advance(store.log.changes(0, end), end)
-    entries = store.log.read(0, 0, len(HISTORY))
-    matched = match_range(Range(0, 0, len(HISTORY)), entries, known, at=0)
+    version = store.log.changes_end()
+    known.advance(store.log.changes(0, version), version)
+    entries = store.log.read(0, start, end)
+    matched = match_range(Range(0, start, end), entries, known, at=0)
     letters = [(letter.offset, letter.reason) for letter in matched.dead_letters]
     streams = dict(registry.streams())
     store.close()
@@ -102,13 +115,46 @@ def problems(path: Path) -> list[str]:
     return [one.problem for one in check_store(path) if one.problem]
 
 
+def later_outcome(path: Path) -> Outcome:
+    """The outcome of a publication that comes after everything else."""
+    return outcome(path, len(HISTORY), len(HISTORY) + 1)
+
+
+def expect(path: Path, tmp_path: Path, left_out: tuple[int, ...]) -> None:
+    """Expects the registry of a store that is not damaged.
+
+    Earlier publications are matched as if the damaged changes had not been, later ones as if they
+    were not damaged.
+    """
+    fill(tmp_path / "whole")
+    fill(tmp_path / "twin", left_out)
+    whole, twin = outcome(tmp_path / "whole"), outcome(tmp_path / "twin")
+    for _ in range(2):
+        assert outcome(path) == replace(whole, matches=twin.matches)
+    later = later_outcome(tmp_path / "whole")
+    assert later.matches == {("ana", len(HISTORY)): ["s1"], ("cy", len(HISTORY)): ["s1", "s2"]}
+    assert later_outcome(path) == later
+
+
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("harm", HARM)
-def test_the_rest_is_served_as_if_it_had_not_been(
+def test_a_damaged_change_is_restated(path: Path, tmp_path: Path, version: int, harm: str) -> None:
+    execute(path, f"{harm} WHERE version = {version}")
+    expect(path, tmp_path, (version,))
+    (problem,) = problems(path)
+    assert f"change {version} is " in problem or f"changes {version} to " in problem
+    store = EmbeddedStore(path)
+    assert store.log.damaged_changes() == COUNTS[VERSIONS.index(version)]
+    store.close()
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("harm", HARM)
+def test_with_a_damaged_registry_the_rest_is_served_as_if_it_had_not_been(
     path: Path, tmp_path: Path, version: int, harm: str
 ) -> None:
     fill(tmp_path / "twin", left_out=(version,))
-    execute(path, f"{harm} WHERE version = {version}")
+    execute(path, f"{harm} WHERE version = {version}", HARM_TO_REGISTRY)
     expected = outcome(tmp_path / "twin")
     if version == 0:  # without the schema of the stream no filter can be read
         assert not expected.matches
@@ -122,17 +168,33 @@ def test_the_rest_is_served_as_if_it_had_not_been(
 
 
 def test_several_damaged_ones(path: Path, tmp_path: Path) -> None:
-    fill(tmp_path / "twin", left_out=(5, 6, 9))
     execute(path, "UPDATE changes SET batch = x'00' WHERE version IN (5, 6, 9)")
-    assert outcome(path) == outcome(tmp_path / "twin")
+    expect(path, tmp_path, (5, 6, 9))
     assert len(problems(path)) == 3
     reader = EmbeddedStore(path, "reader")
     assert reader.log.damaged_changes() == 4
     reader.close()
 
 
-def test_all_are_missing(path: Path) -> None:
+def test_several_damaged_ones_with_a_damaged_registry(path: Path, tmp_path: Path) -> None:
+    fill(tmp_path / "twin", left_out=(5, 6, 9))
+    statement = "UPDATE changes SET batch = x'00' WHERE version IN (5, 6, 9)"
+    execute(path, statement, HARM_TO_REGISTRY)
+    assert outcome(path) == outcome(tmp_path / "twin")
+    assert len(problems(path)) == 3
+
+
+def test_all_are_missing(path: Path, tmp_path: Path) -> None:
     execute(path, "DELETE FROM changes")
+    expect(path, tmp_path, VERSIONS)
+    assert problems(path) == [f"changes 0 to {END - 1} are missing; what it made is not matched"]
+    store = EmbeddedStore(path)
+    assert store.log.damaged_changes() == END
+    store.close()
+
+
+def test_all_are_missing_with_a_damaged_registry(path: Path) -> None:
+    execute(path, "DELETE FROM changes", HARM_TO_REGISTRY)
     found = outcome(path)
     assert (found.streams, found.subscriptions, found.matches) == ({}, {}, {})
     assert problems(path) == [f"changes 0 to {END - 1} are missing; what it made is not matched"]
@@ -162,7 +224,7 @@ def test_each_start_names_it(path: Path, caplog: pytest.LogCaptureFixture) -> No
 def test_a_stream_that_is_defined_again_has_the_subscriptions_that_are_made_again(
     path: Path,
 ) -> None:
-    execute(path, "DELETE FROM changes WHERE version = 0")
+    execute(path, "DELETE FROM changes WHERE version = 0", HARM_TO_REGISTRY)
     store = EmbeddedStore(path)
     store.log.change(changes(HISTORY[0][0], ("subscribe", "air", "bo", "s9", "no2 > 0")), at=200)
     store.close()
@@ -176,7 +238,7 @@ def test_a_stream_that_is_defined_again_has_the_subscriptions_that_are_made_agai
 
 
 def test_what_is_made_again_after_it_stays(path: Path) -> None:
-    execute(path, "UPDATE changes SET batch = x'00' WHERE version = 6")
+    execute(path, "UPDATE changes SET batch = x'00' WHERE version = 6", HARM_TO_REGISTRY)
     store = EmbeddedStore(path)
     assert not store.registry.has_subscriber("cy")
     store.log.change(changes(("subscribe", "air", "cy", "s1", "no2 > 4")), at=200)
@@ -186,18 +248,15 @@ def test_what_is_made_again_after_it_stays(path: Path) -> None:
 
 def test_with_a_damaged_registry(path: Path, tmp_path: Path) -> None:
     fill(tmp_path / "twin", left_out=(5,))
-    execute(
-        path,
-        "UPDATE changes SET batch = x'00' WHERE version = 5",
-        "UPDATE streams SET schema = '{'",
-    )
+    execute(path, "UPDATE changes SET batch = x'00' WHERE version = 5", HARM_TO_REGISTRY)
     assert outcome(path) == outcome(tmp_path / "twin")
     assert [problem[:19] for problem in problems(path)] == ["change 5 is damaged"]
 
 
+@pytest.mark.parametrize("is_registry_damaged", [False, True])
 @pytest.mark.parametrize("part", [0, 2, 4])
 def test_a_part_of_what_was_compacted(
-    path: Path, monkeypatch: pytest.MonkeyPatch, part: int
+    path: Path, monkeypatch: pytest.MonkeyPatch, part: int, is_registry_damaged: bool
 ) -> None:
     monkeypatch.setattr(compaction, "CHANGES_MIN", 2)
     monkeypatch.setattr(compaction, "ROWS_MAX", 2)
@@ -212,10 +271,12 @@ def test_a_part_of_what_was_compacted(
     assert versions == [(0, 37), (2, 37), (4, 37), (6, 37)]
     expected = Projection()
     for entry in entries:
-        is_damaged = entry.version == part
+        is_damaged = is_registry_damaged and entry.version == part
         expected.take(replace(entry, changes=NO_CHANGES, damage="") if is_damaged else entry)
     store.close()
     execute(path, f"UPDATE changes SET batch = x'00' WHERE version = {part}")
+    if is_registry_damaged:
+        execute(path, HARM_TO_REGISTRY)
     store = EmbeddedStore(path)
     again = [entry.version for entry in store.log.changes(5, 37)]
     assert again == [version for version, _ in versions]

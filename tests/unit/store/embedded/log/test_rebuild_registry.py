@@ -59,12 +59,12 @@ def test_it_is_rebuilt(tmp_path: Path, statement: str) -> None:
 @pytest.mark.parametrize(
     "harm", ["UPDATE changes SET batch = x'00' WHERE version = 1", "DELETE FROM changes"]
 )
-def test_damaged_changes_make_nothing(tmp_path: Path, harm: str) -> None:
+def test_damaged_changes_make_nothing_in_a_damaged_registry(tmp_path: Path, harm: str) -> None:
     path = tmp_path / "store"
     fill(path)
     streams, subscribers, subscriptions = found(path)
     assert (subscribers, len(subscriptions)) == (["ana", "bo"], 1)
-    damage(path, harm, "DELETE FROM subscribers WHERE name = 'bo'")
+    damage(path, harm, "UPDATE subscriptions SET at = 1 << 62")
     assert found(path) == ({} if harm.startswith("DELETE") else streams, [], [])
 
 
@@ -91,7 +91,11 @@ def test_of_a_long_log_with_a_damaged_change_the_registry_is_rebuilt(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(tmp_path / "store")
-    damage(tmp_path / "store", "UPDATE changes SET batch = x'00' WHERE version = 1")
+    damage(
+        tmp_path / "store",
+        "UPDATE changes SET batch = x'00' WHERE version = 1",
+        "DELETE FROM subscribers WHERE name = 'ana'",
+    )
     monkeypatch.setattr(log, "CHANGES_MAX", 0)
     assert found(tmp_path / "store")[1:] == ([], [])
 
