@@ -63,8 +63,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Marks the users of the `spark` fixture, and keeps them on one worker: one JVM for all.
 
-    Tests that start a Java process of their own run beside them, one after the other, but for the
-    long ones. These are left out unless `-m` names them, and `--campaign` chooses one of them.
+    Tests that start a Java process of their own run beside them; those of one file stay on one
+    worker. The campaigns are left out unless `-m` names them, and `--campaign` chooses one of them.
     """
     _choose_campaign(config, items)
     not_classic = pytest.mark.skip(reason="requires classic Spark: a SparkContext")
@@ -73,7 +73,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if shares:
             item.add_marker("spark")
         if shares or (item.get_closest_marker("spark") and not item.get_closest_marker("soak")):
-            item.add_marker(pytest.mark.xdist_group("spark" if shares else "spark-apart"))
+            group = "spark" if shares else f"spark-apart {item.path.name}"
+            item.add_marker(pytest.mark.xdist_group(group))
         if KIND != "classic" and item.get_closest_marker("classic"):
             item.add_marker(not_classic)
     if hasattr(config, "workerinput"):
