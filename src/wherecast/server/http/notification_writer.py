@@ -122,9 +122,8 @@ class NotificationWriter:
             if received is None:
                 return None
             for place, got in zip(missing, received, strict=True):
-                found[place] = part = self._encoded(got)
-                if part is not None:
-                    self._keep(keys[place], part)
+                found[place] = self._encoded(got)
+            self._keep([(keys[place], part) for place in missing if (part := found[place])])
         return found
 
     def _keys(self, sequences: Sequence[int]) -> list[_Key] | None:
@@ -137,14 +136,12 @@ class NotificationWriter:
     def _encoded(self, got: LoggedPublication | None) -> bytes | None:
         if got is None:
             return None
+        self.encoded += 1  # two threads may count one: it is a figure, not a promise
         try:
-            part = publication_part(got.stream, got.offset, got.publication)
+            return publication_part(got.stream, got.offset, got.publication)
         except TypeError as error:
             self._report(got, error)
-            part = _UNWRITABLE
-        with self._lock:
-            self.encoded += 1
-        return part
+            return _UNWRITABLE
 
     def _report(self, got: LoggedPublication, error: TypeError) -> None:
         """Logs the first publication of a stream that cannot be written."""
@@ -158,15 +155,14 @@ class NotificationWriter:
                 error,
             )
 
-    def _keep(self, key: _Key, part: bytes) -> None:
-        """Keeps the JSON of a publication, and drops the oldest beyond the size of the cache."""
-        size = len(part) + _ENTRY_BYTES
-        if size * _LARGE_SHARE > self._cache_bytes:
-            return
+    def _keep(self, parts: Sequence[tuple[_Key, bytes]]) -> None:
+        """Keeps the JSON of publications, and drops the oldest beyond the size of the cache."""
+        size_max = self._cache_bytes // _LARGE_SHARE - _ENTRY_BYTES
         with self._lock:
-            if key not in self._parts:
-                self._parts[key] = part
-                self._bytes += size
+            for key, part in parts:
+                if len(part) <= size_max and key not in self._parts:
+                    self._parts[key] = part
+                    self._bytes += len(part) + _ENTRY_BYTES
             while self._bytes > self._cache_bytes:
                 _, oldest = self._parts.popitem(last=False)
                 self._bytes -= len(oldest) + _ENTRY_BYTES
