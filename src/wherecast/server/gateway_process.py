@@ -149,10 +149,10 @@ def _listen(
 ) -> None:
     """Hears what the supervisor says, and its end."""
     for line in sys.stdin:
-        told = json.loads(line)
+        message = json.loads(line)
         if not inline:
-            state.phase, state.restarts = told["phase"], told["restarts"]
-            state.problem = told["problem"]
+            state.phase, state.restarts = message["phase"], message["restarts"]
+            state.problem = message["problem"]
     last = Timer(_ENDS_WITHIN_S, os._exit, (1,))
     last.daemon = True
     last.start()

@@ -54,7 +54,7 @@ class InlinePipeline:
         self._epoch = store.batches.begin()
         self.progress = store.batches.progress()  # an earlier one cannot add to it any more
         self.figures = PipelineFigures()
-        self._keeper = SubscriptionCache(store.log, store.snapshots, index)
+        self._subscriptions = SubscriptionCache(store.log, store.snapshots, index)
         # Looked at before the first batch, and of no use after it.
         self._attempts = None if store.snapshots is None else Attempts(store.snapshots)
         self._poison: dict[int, list[int]] = {}
@@ -68,7 +68,7 @@ class InlinePipeline:
         if self._attempts is not None and self._attempts.begin(self.progress.sequence):
             self._look_for_poison(planned)
         with self.figures.timed("subscriptions"):
-            known = self._keeper.at(start, planned.changes)
+            known = self._subscriptions.at(start, planned.changes)
         # Never before the last batch, whatever the clock says: ages are looked up by these times.
         now = self._at = max(self._at, self._clock())
         matched = [

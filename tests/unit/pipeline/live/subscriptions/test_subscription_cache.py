@@ -24,9 +24,9 @@ def test_damage_is_told_once_and_no_snapshot_keeps_it(
     connection = apsw.Connection(str(tmp_path / "store" / "log.db"))
     connection.execute("UPDATE changes SET batch = x'00' WHERE version = 3")
     connection.close()
-    keeper = SubscriptionCache(store.log, store.snapshots)
+    cache = SubscriptionCache(store.log, store.snapshots)
     for changes_known in (2, 5, 9):
-        known = keeper.at(Position(), changes_known)
+        known = cache.at(Position(), changes_known)
     assert len(known) == 7
     assert [record.message for record in caplog.records] == [
         "change 3 is damaged: its checksum is wrong; what it made is not matched"
