@@ -5,8 +5,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from tests.contract.stores import changes
 from wherecast import Schema
-from wherecast.broker.registrar.registry_changes import RegistryChange, changes_of
 from wherecast.columns import decode_rows
 from wherecast.columns.log_encoding import encode_batch
 from wherecast.store.position import Position
@@ -36,7 +36,7 @@ class LiveLog:
                     self.end += 1
 
     def _change(self, content: Sequence[tuple[Any, ...]]) -> None:
-        batch = changes_of([RegistryChange(*one) for one in content])
+        batch = changes(*content)
         position = Position({0: self.end})
         self._changes.append(ChangeEntry(self.changes_end, len(content), position, 0, batch))
         self.changes_end += len(content)

@@ -9,7 +9,9 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -18,6 +20,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 
+from tests.contract.feed import GAP
 from tests.seeds import random_of, run_seed
 from wherecast import Publication, Subscription
 from wherecast.broker.broker_core import BrokerCore
@@ -25,6 +28,8 @@ from wherecast.columns.log_encoding import decode_batch
 from wherecast.store.contracts import Log, Store
 from wherecast.store.embedded.cursors import EmbeddedCursors
 from wherecast.store.embedded.directory import Directory
+from wherecast.store.embedded.log.log import EmbeddedLog
+from wherecast.store.records import Progress
 from wherecast.workloads import Workload, mixed, stocks
 
 SUBSCRIBERS = 40
@@ -143,6 +148,11 @@ def _rows(workload: Workload, count: int) -> Iterator[dict[str, Any]]:
             yield {name: value for name, value in row.items() if value is not None}
 
 
+def is_after(done: Progress, progress: Progress) -> bool:
+    """Whether something was committed since."""
+    return progress != done
+
+
 def taken(core: BrokerCore, wanted: pa.Table) -> pa.Table:
     """What all subscribers receive until their queues are empty, a row per match.
 
@@ -150,8 +160,8 @@ def taken(core: BrokerCore, wanted: pa.Table) -> pa.Table:
     after the store has it; then it looks for more.
     """
     end = core.store.log.ends()[0]
-    while core.store.batches.progress().sequence < end:
-        assert core.store.batches.wait(core.store.batches.progress().sequence, LIMIT_S)
+    while (done := core.store.batches.progress()).position[0] < end:
+        assert core.store.batches.wait(partial(is_after, done), LIMIT_S)
         core.raise_failure()
     pairs = wanted.group_by(["subscriber", "offset"]).aggregate([])
     due = Counter(pairs.column("subscriber").to_pylist())
@@ -162,7 +172,7 @@ def taken(core: BrokerCore, wanted: pa.Table) -> pa.Table:
         left = due[name]
         while some := core.courier.take(name, 1_000, limit_s if left > 0 else 0):
             for one in some:
-                found.add(name, one.sequence, one.subscription_ids)
+                found.add(name, one.sequence // GAP, one.subscription_ids)
             left -= len(some)
             core.courier.ack_through(name, some[-1].sequence)
         if left > 0:  # something is lost: the others need not be waited for as well
@@ -174,11 +184,13 @@ def stored(store: Store, born: dict[str, int]) -> pa.Table:
     """What the mailboxes hold of all subscribers since they were registered, a row per match."""
     found = _Rows()
     end = store.batches.progress().sequence
-    for name, start in born.items():
+    for name, offset in born.items():
+        start = offset * GAP
         while start < end:
             queued = store.mailboxes.queued(name, start, 1_000)
-            for offset, ids in zip(queued.sequences.tolist(), queued.subscription_ids, strict=True):
-                found.add(name, offset, ids)
+            sequences = queued.sequences.tolist()
+            for sequence, ids in zip(sequences, queued.subscription_ids, strict=True):
+                found.add(name, sequence // GAP, ids)
             start = queued.end
     return found.table()
 
@@ -303,7 +315,7 @@ def log_alone(path: Path, target: Path) -> Path:
     for name in ("format", "log.db", "log.db-wal"):
         if (path / name).exists():
             shutil.copy(path / name, target / name)
-    directory = Directory(target)
-    EmbeddedCursors(directory).close()
-    directory.close()
+    with closing(Directory(target)) as directory, closing(EmbeddedLog(directory)) as log:
+        cursors = EmbeddedCursors(log)
+        cursors.write(dict.fromkeys(dict(cursors.all())))
     return target

@@ -82,6 +82,11 @@ class Disk:
         self.record(_Step("make", name))
         self.record(_Step("write", name, 0, data))
 
+    def write_at(self, name: str, offset: int, data: bytes) -> None:
+        """Remembers that a part of a file was written, and not synced."""
+        self.record(_Step("make", name))
+        self.record(_Step("write", name, offset, data))
+
     def sync_file(self, name: str) -> None:
         """Remembers that a file was synced."""
         self.record(_Step("sync", name))

@@ -16,7 +16,7 @@ except ImportError as error:
     raise ImportError("wherecast.spark needs PySpark: pip install 'wherecast[spark]'") from error
 
 from wherecast.model import Attribute, ConfigError, Schema
-from wherecast.pipeline.filters.blob_location import Place, PlacedFilters, opened
+from wherecast.pipeline.filters.blob_location import Place, PlacedFilters, blobs_at
 from wherecast.pipeline.filters.filter_set import Change, FilterSet
 from wherecast.pipeline.filters.filter_table import OnBad
 from wherecast.pipeline.filters.process_blobs import own_directory
@@ -88,7 +88,7 @@ def compile_filters(
     need_schema(schema)
     enforced = isinstance(schema, Schema)
     attributes = schema if isinstance(schema, Schema) else Schema.from_spark(schema)
-    own = opened(str(own_directory()))
+    own = blobs_at(str(own_directory()))
     stored = compile_frame(filters, columns, attributes, enforced, on_bad_filter, Folder(own))
     return Filters(stored, own.uri)
 

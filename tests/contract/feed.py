@@ -1,20 +1,21 @@
 """Batches for contract tests, and what they must lead to.
 
-Which subscriptions a publication matches is a plain function of where it is, so a segment can be
-made again at any time, and the right queue of a subscriber is told by counting.
+Which subscriptions a publication matches is a plain function of where it is, so notifications can
+be made again at any time, and the right queue of a subscriber is told by counting. Sequences are
+computed here from their definition, without the code of the store.
 """
 
-import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tests.unit.store.segment_strategies import Plain, segment_of
 from wherecast.store.contracts import Batches, Mailboxes
 from wherecast.store.position import Position
-from wherecast.store.records import Batch, DeadLetter, Segment
-from wherecast.store.sequences import spans_of
+from wherecast.store.records import Batch, DeadLetter, RecordRun
 
 SUBSCRIBERS = ("ana", "bo", "žarko")
+GAP = 2**24  # sequences between two offsets of a log of one partition
+HOLE = 5  # offsets that a sparse log leaves out after each run
 
 
 def matches(partition: int, offset: int) -> dict[str, list[str]]:
@@ -27,13 +28,20 @@ def matches(partition: int, offset: int) -> dict[str, list[str]]:
     return found
 
 
-def segment(partition: int, first: int, end: int) -> Segment:
-    """The segment of a range, made the obvious way."""
+def batch_of(partition: int, first: int, end: int, changes: int = 0) -> Batch:
+    """The batch of a range without holes, made the obvious way."""
+    return _batch(partition, first, end, (RecordRun(first, end - first),), changes)
+
+
+def _batch(
+    partition: int, first: int, end: int, runs: tuple[RecordRun, ...], changes: int
+) -> Batch:
     plain: Plain = {}
-    for offset in range(first, end):
-        for name, ids in matches(partition, offset).items():
-            plain.setdefault(name, {})[offset] = ids
-    return Segment(partition, first, end, segment_of(plain))
+    for run in runs:
+        for offset in range(run.offset, run.end):
+            for name, ids in matches(partition, offset).items():
+                plain.setdefault(name, {})[offset] = ids
+    return Batch(partition, first, end, changes, runs, segment_of(plain), at=changes)
 
 
 @dataclass
@@ -42,32 +50,51 @@ class Feed:
 
     Attributes:
         partitions: how many.
-        position: where the next batch begins.
-        order: the partition and offset of every publication, by its sequence.
+        is_sparse: whether there are holes between runs of offsets.
+        position: where the next batches begin.
+        order: the partition and offset of every record, in the order of sequences.
+        ends: the sequence at which each batch ends.
     """
 
     partitions: int
+    is_sparse: bool = False
     position: Position = field(default_factory=Position)
     order: list[tuple[int, int]] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
 
-    def batch(self, size: int, pieces: int = 1, dead: Sequence[DeadLetter] = ()) -> Batch:
-        """The next batch, with `size` publications in each partition, in so many segments."""
-        number = len(self.order)
-        start = self.position
-        # partitions grow unevenly, and some not at all
-        grow = {p: (size if (number + p) % 3 or p == 0 else 0) for p in range(self.partitions)}
-        self.position = Position({p: start[p] + grow[p] for p in grow})
-        parts = []
-        for p, grown in grow.items():
-            self.order += [(p, start[p] + n) for n in range(grown)]
-            cuts = [start[p] + grown * n // pieces for n in range(pieces + 1)]
-            parts += [segment(p, *cut) for cut in itertools.pairwise(cuts) if grown]
-        return Batch(start, self.position, number, tuple(parts), tuple(dead), at=number)
+    def batch(self, size: int, dead: Sequence[DeadLetter] = ()) -> Batch:
+        """The next batch, of some records of the partition whose turn it is."""
+        number = len(self.ends)
+        partition = number * 2 % self.partitions
+        first = self.position[partition]
+        pieces = [size - size // 2, size // 2] if self.is_sparse else [size]
+        runs, at = [], first
+        for piece in pieces:
+            if piece:
+                runs.append(RecordRun(at, piece))
+                at += piece + (HOLE if self.is_sparse else 0)
+        end = at if runs else first + 1
+        self.order += [(partition, offset) for run in runs for offset in range(run.offset, run.end)]
+        self.position = Position({**self.position, partition: end})
+        self.ends.append(end * GAP if self.partitions == 1 else len(self.order))
+        return replace(_batch(partition, first, end, tuple(runs), number), dead_letters=tuple(dead))
+
+    @property
+    def end(self) -> int:
+        """The sequence at which the last batch ends."""
+        return self.ends[-1] if self.ends else 0
+
+    def sequence(self, place: int) -> int:
+        """The sequence of a record by its place in the order."""
+        return (self.order[place][1] + 1) * GAP - 1 if self.partitions == 1 else place
 
     def queue(self, subscriber: str, start: int = 0) -> list[tuple[int, list[str]]]:
-        """The right notifications of a subscriber: sequences and ids."""
-        found = ((n, matches(*at).get(subscriber)) for n, at in enumerate(self.order))
-        return [(n, ids) for n, ids in found if ids and n >= start]
+        """The right notifications of a subscriber from a sequence on: sequences and ids."""
+        found = (
+            (self.sequence(place), matches(*at).get(subscriber))
+            for place, at in enumerate(self.order)
+        )
+        return [(sequence, ids) for sequence, ids in found if ids and sequence >= start]
 
 
 def pull(
@@ -88,18 +115,15 @@ def commit_all(batches: Batches, feed: Feed, sizes: Sequence[int], epoch: int) -
     """Commits batches of these sizes."""
     for size in sizes:
         progress = batches.commit(feed.batch(size), epoch)
-        assert progress.sequence == len(feed.order)
+        assert progress.sequence == feed.end
 
 
-def made_again(batches: Batches, first: int, end: int) -> list[Segment]:
-    """Segments of a range of sequences, as a pipeline makes them again."""
+def made_again(batches: Batches, first: int, end: int) -> list[tuple[int, Batch]]:
+    """The batches of a range of sequences with notifications, as a pipeline makes them again."""
     found = []
     for sequence, batch in batches.records(first, end):
-        for span in spans_of(batch.start, batch.end, sequence):
-            low = max(first, span.sequence) - span.sequence + span.offset
-            high = min(end, span.sequence + span.count) - span.sequence + span.offset
-            if low < high:
-                found.append(segment(span.partition, low, high))
+        again = _batch(batch.partition, batch.first, batch.end, batch.runs, batch.changes)
+        found.append((sequence, again))
     return found
 
 

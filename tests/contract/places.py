@@ -13,6 +13,7 @@ from wherecast.store.embedded.batches.segment_rows import SegmentRows
 from wherecast.store.embedded.cursors import EmbeddedCursors
 from wherecast.store.embedded.database import Database
 from wherecast.store.embedded.directory import Directory, Role
+from wherecast.store.embedded.log.log import EmbeddedLog
 from wherecast.store.memory.batches import MemoryBatches
 from wherecast.store.memory.committed import Committed
 from wherecast.store.memory.cursors import MemoryCursors
@@ -20,7 +21,7 @@ from wherecast.store.memory.mailboxes import MemoryMailboxes
 from wherecast.store.segments.segment_files import SegmentFiles
 from wherecast.store.segments.segment_settings import DEFAULT_SEGMENTS, SegmentSettings
 
-KINDS = ("memory-1", "memory-3", "embedded", "embedded-files")
+KINDS = ("memory-1", "memory-3", "memory-sparse-1", "memory-sparse-3", "embedded", "embedded-files")
 
 
 @dataclass
@@ -29,17 +30,20 @@ class Opened:
     mailboxes: Mailboxes
     cursors: Cursors
     partitions: int
+    is_sparse: bool
 
 
 @dataclass
 class EmbeddedOpened(Opened):
     segments: SegmentRows
     database: Database
+    log: EmbeddedLog
 
 
-def in_memory(partitions: int) -> Opened:
-    committed = Committed()
-    return Opened(MemoryBatches(committed), MemoryMailboxes(committed), MemoryCursors(), partitions)
+def in_memory(partitions: int, is_sparse: bool = False) -> Opened:
+    committed = Committed(partitions)
+    batches, mailboxes = MemoryBatches(committed), MemoryMailboxes(committed)
+    return Opened(batches, mailboxes, MemoryCursors(), partitions, is_sparse)
 
 
 @contextmanager
@@ -52,14 +56,15 @@ def embedded(
 ) -> Iterator[EmbeddedOpened]:
     with ExitStack() as stack:
         directory = stack.enter_context(closing(Directory(path, role, vfs)))
+        log = stack.enter_context(closing(EmbeddedLog(directory)))
         database = stack.enter_context(
             closing(directory.database("batches.db", batch_tables.LAYOUT, role != "reader"))
         )
         segments = SegmentRows(database, files(directory.segments), settings)
         batches = stack.enter_context(closing(EmbeddedBatches(directory, database, segments)))
-        cursors = stack.enter_context(closing(EmbeddedCursors(directory)))
         mailboxes = EmbeddedMailboxes(database, segments)
-        yield EmbeddedOpened(batches, mailboxes, cursors, 1, segments, database)
+        cursors = EmbeddedCursors(log)
+        yield EmbeddedOpened(batches, mailboxes, cursors, 1, False, segments, database, log)
 
 
 @contextmanager
@@ -72,4 +77,4 @@ def open_kind(kind: str, path: Path) -> Iterator[Opened]:
         ) as opened:
             yield opened
     else:
-        yield in_memory(int(kind[-1]))
+        yield in_memory(int(kind[-1]), "sparse" in kind)

@@ -2,16 +2,20 @@
 
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from itertools import combinations_with_replacement
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.contract.feed import SUBSCRIBERS, Feed, commit_all, pull, segment
+from tests.contract.feed import SUBSCRIBERS, Feed, batch_of, commit_all, pull
 from tests.contract.places import KINDS, Opened, open_kind
 from wherecast.model import ConflictError, StoreError
+from wherecast.store.contracts import ENDLESS
 from wherecast.store.position import Position
-from wherecast.store.records import Batch, DeadLetter, Progress
+from wherecast.store.records import Batch, DeadLetter, Progress, RecordRun
 
 
 @pytest.fixture(params=KINDS)
@@ -22,7 +26,15 @@ def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Opened]:
 
 @pytest.fixture
 def feed(opened: Opened) -> Feed:
-    return Feed(opened.partitions)
+    return Feed(opened.partitions, opened.is_sparse)
+
+
+def fields(batch: Batch) -> tuple[object, ...]:
+    return batch.partition, batch.first, batch.end, batch.changes, batch.runs, batch.at
+
+
+def is_beyond(count: int, progress: Progress) -> bool:
+    return progress.count > count
 
 
 class TestCommit:
@@ -30,24 +42,26 @@ class TestCommit:
         assert opened.batches.progress() == Progress()
         assert opened.mailboxes.starts_at() == 0
         assert opened.batches.records(0, 100) == []
+        assert opened.batches.position_at(0) == Position()
 
     def test_batches_follow_one_another(self, opened: Opened, feed: Feed) -> None:
         epoch = opened.batches.begin()
         for size in (3, 1, 5):
             batch = feed.batch(size)
             progress = opened.batches.commit(batch, epoch)
-            assert progress == Progress(feed.position, batch.changes, len(feed.order))
+            assert progress == Progress(
+                feed.position, batch.changes, feed.end, len(feed.order), batch.at
+            )
             assert opened.batches.progress() == progress
 
     def test_what_was_committed_is_skipped(self, opened: Opened, feed: Feed) -> None:
         epoch = opened.batches.begin()
-        batches = [feed.batch(3), feed.batch(4)]
+        batches = [feed.batch(3) for _ in range(4)]
         for batch in batches:
             opened.batches.commit(batch, epoch)
         progress = opened.batches.progress()
-        cut_otherwise = Batch(Position(), batches[0].end, 99)
-        both = Batch(Position(), batches[1].end, 99)
-        for batch in (*batches, cut_otherwise, both):
+        cut_otherwise = replace(batches[0], end=batches[0].end - 1, changes=99)
+        for batch in (*batches, cut_otherwise):
             assert opened.batches.commit(batch, epoch) == progress
         commit_all(opened.batches, feed, [2], epoch)
         for name in SUBSCRIBERS:
@@ -58,52 +72,61 @@ class TestCommit:
         opened.batches.commit(feed.batch(4), epoch)
         progress = opened.batches.progress()
         at = progress.position[0]
-        for start, end in ((at + 1, at + 3), (at - 1, at + 3), (0, at + 3)):
-            starts = Position({**progress.position, 0: start})
-            ends = Position({**progress.position, 0: end})
+        for start, end in ((at + 1, at + 3), (at - 1, at + 3), (0, at + 3), (at, at), (at + 2, at)):
             with pytest.raises(StoreError, match="does not continue"):
-                opened.batches.commit(Batch(starts, ends, 0, (segment(0, start, end),)), epoch)
+                opened.batches.commit(batch_of(0, start, end), epoch)
             assert opened.batches.progress() == progress
-            assert len(opened.batches.records(0, 100)) == 1
+            assert len(opened.batches.records(0, ENDLESS)) == 1
 
-    def test_one_that_goes_back_somewhere_is_refused(self, feed: Feed, opened: Opened) -> None:
+    def test_a_batch_continues_only_its_own_partition(self, feed: Feed, opened: Opened) -> None:
         if opened.partitions == 1:
             pytest.skip("needs two partitions")
         epoch = opened.batches.begin()
-        commit_all(opened.batches, feed, [4, 4], epoch)
-        at = opened.batches.progress().position
-        back = Position({**at, 0: at[0] + 1, 1: at[1] - 1})
+        commit_all(opened.batches, feed, [4, 4, 4, 4], epoch)
+        at = opened.batches.progress()
         with pytest.raises(StoreError, match="does not continue"):
-            opened.batches.commit(Batch(at, back, 0, (segment(0, at[0], at[0] + 1),)), epoch)
+            opened.batches.commit(batch_of(1, at.position[1] - 1, at.position[1] + 1), epoch)
+        after = opened.batches.commit(batch_of(1, at.position[1], at.position[1] + 2), epoch)
+        assert after.position == Position({**at.position, 1: at.position[1] + 2})
+        assert after.sequence == at.sequence + 2
 
-    def test_segments_must_cover_the_batch(self, opened: Opened) -> None:
+    def test_a_batch_may_be_empty(self, opened: Opened, feed: Feed) -> None:
+        if not opened.is_sparse:
+            pytest.skip("needs holes")
         epoch = opened.batches.begin()
-        end = Position({0: 10})
-        for parts in (
-            (),
-            (segment(0, 0, 9),),
-            (segment(0, 1, 10),),
-            (segment(0, 0, 4), segment(0, 5, 10)),
-            (segment(0, 0, 6), segment(0, 5, 10)),
-            (segment(0, 0, 11),),
-            (segment(7, 0, 10),),
+        for size in (2, 0, 0, 3, 0, 1, 0):
+            before = opened.batches.progress()
+            progress = opened.batches.commit(feed.batch(size), epoch)
+            assert progress.sequence == feed.end
+            assert progress.position != before.position
+            assert progress.count == before.count + size
+        for name in SUBSCRIBERS:
+            assert list(pull(opened.mailboxes, name)) == feed.queue(name)
+        while opened.mailboxes.merge():
+            pass
+        opened.mailboxes.trim(feed.ends[3])
+        for name in SUBSCRIBERS:
+            assert list(pull(opened.mailboxes, name)) == feed.queue(name, feed.ends[3])
+
+    def test_notifications_that_are_none_are_refused(self, opened: Opened) -> None:
+        epoch = opened.batches.begin()
+        good = batch_of(0, 0, 10)
+        for bad, reason in (
+            (replace(good, end=4), "out of its range"),
+            (replace(good, runs=(RecordRun(0, 4),)), "none of its runs"),
+            (replace(good, runs=()), "none of its runs"),
         ):
-            with pytest.raises(StoreError):
-                opened.batches.commit(Batch(Position(), end, 0, parts), epoch)
+            with pytest.raises(StoreError, match=reason):
+                opened.batches.commit(bad, epoch)
             assert opened.batches.progress() == Progress()
             assert opened.mailboxes.counts({"ana": 0}) == {"ana": 0}
-        opened.batches.commit(
-            Batch(Position(), end, 0, (segment(0, 0, 4), segment(0, 4, 10))), epoch
-        )
+        opened.batches.commit(good, epoch)
 
-    def test_a_segment_that_is_none_is_refused(self, opened: Opened) -> None:
+    def test_a_batch_may_notify_nobody(self, opened: Opened) -> None:
         epoch = opened.batches.begin()
-        bad = segment(0, 0, 10)
-        with pytest.raises(StoreError, match="out of its range"):
-            opened.batches.commit(
-                Batch(Position(), Position({0: 4}), 0, (type(bad)(0, 0, 4, bad.notifications),)),
-                epoch,
-            )
+        opened.batches.commit(replace(batch_of(0, 0, 10), notifications=None), epoch)
+        assert opened.mailboxes.counts({"ana": 0}) == {"ana": 0}
+        assert opened.batches.progress().count == 10
 
 
 class TestEpochs:
@@ -127,7 +150,7 @@ class TestEpochs:
 
     def test_of_many_pipelines_the_batches_of_one_are_there(self, opened: Opened) -> None:
         def run() -> None:
-            feed = Feed(opened.partitions)
+            feed = Feed(opened.partitions, opened.is_sparse)
             epoch = opened.batches.begin()
             begun.wait(60)
             try:
@@ -143,7 +166,7 @@ class TestEpochs:
         for thread in threads:
             thread.join(60)
         assert sorted(refused) == [1, 2, 3]
-        feed = Feed(opened.partitions)
+        feed = Feed(opened.partitions, opened.is_sparse)
         for size in (3, 2, 4) * 5:
             feed.batch(size)
         for name in SUBSCRIBERS:
@@ -153,40 +176,56 @@ class TestEpochs:
 class TestRecords:
     def test_sequences_are_located(self, opened: Opened, feed: Feed) -> None:
         commit_all(opened.batches, feed, [3, 1, 4, 2], opened.batches.begin())
-        asked = np.array([5, 0, len(feed.order) - 1, 5, 2])
-        partitions, offsets = opened.batches.locate(asked)
+        asked = [5, 0, len(feed.order) - 1, 5, 2]
+        partitions, offsets = opened.batches.locate(
+            np.array([feed.sequence(place) for place in asked])
+        )
         assert partitions.dtype == np.int32
         assert offsets.dtype == np.int64
         told = list(zip(partitions.tolist(), offsets.tolist(), strict=True))
-        assert told == [feed.order[sequence] for sequence in asked]
-        assert [len(part) for part in opened.batches.locate(asked[:0])] == [0, 0]
+        assert told == [feed.order[place] for place in asked]
+        assert [len(part) for part in opened.batches.locate(np.zeros(0, np.int64))] == [0, 0]
 
     def test_what_is_not_matched_has_no_place(self, opened: Opened, feed: Feed) -> None:
         with pytest.raises(StoreError):
             opened.batches.locate(np.array([0]))
         commit_all(opened.batches, feed, [3], opened.batches.begin())
         with pytest.raises(StoreError):
-            opened.batches.locate(np.array([len(feed.order)]))
+            opened.batches.locate(np.array([feed.end]))
 
     def test_those_that_overlap_a_range_are_told(self, opened: Opened, feed: Feed) -> None:
-        epoch, given, at = opened.batches.begin(), [], 0
+        epoch, given = opened.batches.begin(), []
         for size in (3, 1, 4):
+            first = feed.end
             batch = feed.batch(size)
             opened.batches.commit(batch, epoch)
-            given.append((at, batch))
-            at = len(feed.order)
-        for start in range(at + 1):
-            for end in range(start, at + 2):
-                expected = [
-                    (first, batch.start, batch.end, batch.changes, batch.at)
-                    for first, batch in given
-                    if first < end and first + batch.count > start
-                ]
-                found = opened.batches.records(start, end)
-                assert [
-                    (first, one.start, one.end, one.changes, one.at) for first, one in found
-                ] == expected
-                assert all(not one.segments and not one.dead_letters for _, one in found)
+            given.append((first, feed.end, batch))
+        edges = sorted({edge + by for edge in (0, *feed.ends) for by in (-1, 0, 1)} - {-1})
+        for start, end in combinations_with_replacement(edges, 2):
+            expected = [
+                (first, *fields(batch))
+                for first, last, batch in given
+                if first < end and last > start and start < end
+            ]
+            found = opened.batches.records(start, end)
+            assert [(first, *fields(one)) for first, one in found] == expected
+            assert all(one.notifications is None and not one.dead_letters for _, one in found)
+
+    def test_a_position_is_before_all_that_follows(self, opened: Opened, feed: Feed) -> None:
+        commit_all(opened.batches, feed, [3, 1, 4, 2, 5, 1], opened.batches.begin())
+        for place in range(len(feed.order)):
+            position = opened.batches.position_at(feed.sequence(place))
+            for partition, offset in feed.order[place:]:
+                assert position[partition] <= offset
+            assert position != opened.batches.progress().position
+        assert opened.batches.position_at(feed.end) == opened.batches.progress().position
+
+    def test_every_field_is_kept(self, opened: Opened) -> None:
+        batch = replace(batch_of(0, 0, 3, changes=9), at=77, next_due=123_456, placement=4)
+        opened.batches.commit(batch, opened.batches.begin())
+        ((_, found),) = opened.batches.records(0, ENDLESS)
+        assert (found.next_due, found.placement, found.at, found.changes) == (123_456, 4, 77, 9)
+        assert opened.batches.progress().at == 77
 
     def test_dead_letters_are_numbered_and_paged(self, opened: Opened, feed: Feed) -> None:
         epoch = opened.batches.begin()
@@ -204,10 +243,10 @@ class TestRecords:
 
 class TestWait:
     def test_what_is_there_is_not_waited_for(self, opened: Opened, feed: Feed) -> None:
-        assert not opened.batches.wait(0, 0)
+        assert not opened.batches.wait(lambda progress: progress.count > 0, 0)
         commit_all(opened.batches, feed, [1], opened.batches.begin())
-        assert opened.batches.wait(0, 0)
-        assert not opened.batches.wait(len(feed.order), 0.01)
+        assert opened.batches.wait(lambda progress: progress.count > 0, 0)
+        assert not opened.batches.wait(lambda progress: progress.count > 1, 0.01)
 
     def test_a_commit_wakes(self, opened: Opened, feed: Feed) -> None:
         epoch = opened.batches.begin()
@@ -216,8 +255,8 @@ class TestWait:
         def wait() -> None:
             at = 0
             while at < 20:
-                assert opened.batches.wait(at, 60)
-                at = opened.batches.progress().sequence
+                assert opened.batches.wait(partial(is_beyond, at), 60)
+                at = opened.batches.progress().count
                 woken.append(at)
 
         waiting = [threading.Thread(target=wait) for _ in range(2)]

@@ -1,5 +1,6 @@
 """One suite for every log and its registry."""
 
+import itertools
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.contract.hand_clock import HandClock
 from tests.contract.stores import (
     PLACES,
     SCHEMA,
@@ -15,28 +17,35 @@ from tests.contract.stores import (
     Place,
     bodies_in,
     changes,
+    placed_bodies_in,
     publications,
 )
-from wherecast.model import SchemaError
+from wherecast.model import SchemaError, SubscriptionSpec
 from wherecast.store.changes.projection import replay
 from wherecast.store.contracts import Log, Registry
 from wherecast.store.ids.publication_ids import generated_id
 from wherecast.store.ids.recent_ids import IdWindow
 from wherecast.store.position import Position
-from wherecast.store.records import Receipt
+from wherecast.store.records import CHANGES, Receipt
 
 THREADS = 8
 HOUR_US = 3600 * 1_000_000
 Open = Callable[[IdWindow | None], Place]
 
 
+@pytest.fixture
+def clock() -> HandClock:
+    """The monotonic clock of every log that is opened."""
+    return HandClock()
+
+
 @pytest.fixture(params=PLACES)
-def open_place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Open]:
+def open_place(request: pytest.FixtureRequest, tmp_path: Path, clock: HandClock) -> Iterator[Open]:
     """Opens logs; what is open at the end is closed."""
     opened: list[Place] = []
 
     def open_one(window: IdWindow | None = None) -> Place:
-        opened.append(PLACES[request.param](tmp_path / f"store-{len(opened)}", window))
+        opened.append(PLACES[request.param](tmp_path / f"store-{len(opened)}", window, clock))
         return opened[-1]
 
     yield open_one
@@ -90,33 +99,57 @@ class TestAppending:
             assert not receipt.conflicts.any()
             first = int(receipt.offsets[0])
             assert receipt.offsets.tolist() == [first, first + 1, first + 2]
-            assert log.ends()[receipt.partition] == first + 3
-            known |= {(receipt.partition, first + row): number + row for row in range(3)}
-        assert log.ends().since(log.starts()) == 30
+            assert log.ends()[int(receipt.partitions[0])] >= first + 3
+            known |= {(int(receipt.partitions[0]), first + row): number + row for row in range(3)}
+        assert log.size() == 30
         for partition in partitions(log):
-            for offset, body in enumerate(bodies_in(log, partition)):
+            for offset, body in placed_bodies_in(log, partition):
                 assert known.pop((partition, offset)) == body.number
         assert not known
+
+    def test_records_are_counted_and_skipped(self, log: Log) -> None:
+        for number in range(12):
+            append(log, *(Body(number) for _ in range(number % 4 + 1)))
+        for partition, end in log.ends().items():
+            offsets = [offset for offset, _ in placed_bodies_in(log, partition)]
+            edges = [0, 1, *offsets, end - 1, end, end + 3]
+            for start, stop in itertools.product(edges, edges):
+                count = sum(start <= offset < stop for offset in offsets)
+                assert log.count(partition, start, stop) == count
+            for start in edges:
+                left = [offset for offset in offsets if offset >= start]
+                for count in range(len(left) + 2):
+                    after = log.skip(partition, start, count)
+                    if 0 < count <= len(left):
+                        assert after == left[count - 1] + 1
+                    assert after <= end
+                    if start <= end:
+                        assert log.count(partition, start, after) == min(count, len(left))
+        assert log.size() == sum(number % 4 + 1 for number in range(12))
+        log.trim(log.ends())
+        assert log.size() == 0
 
     def test_everything_comes_back(self, log: Log) -> None:
         given = [Body(1, "a", b"\0\xff"), Body(2), Body(3, "ž" * 100), Body(4, None, b"")]
         receipt = append(log, *given, at=7, stream="air")
-        (entry,) = log.read(receipt.partition, 0, 4)
+        (entry,) = log.read(int(receipt.partitions[0]), 0, 4)
         assert (entry.stream, entry.accepted_at, entry.count, entry.first) == ("air", 7, 4, 0)
-        assert entry.envelopes is None
+        assert entry.headers is entry.payloads is None
         assert entry.rows is None
-        assert list(bodies_in(log, receipt.partition)) == given
+        assert list(bodies_in(log, int(receipt.partitions[0]))) == given
 
     def test_entries_that_overlap_a_range_are_read_whole(self, log: Log) -> None:
         receipts = [append(log, *[Body(number)] * 5) for number in range(12)]
         for receipt in receipts[:3]:
-            partition = receipt.partition
+            partition = int(receipt.partitions[0])
             firsts = [e.first for e in log.read(partition, 0, 10**9)]
-            assert firsts == list(range(0, log.ends()[partition], 5))
-            assert [e.first for e in log.read(partition, 4, 11)] == [0, 5, 10]
-            assert [e.first for e in log.read(partition, 5, 10)] == [5]
-            assert [e.first for e in log.read(partition, 7, 8)] == [5]
-            assert list(log.read(partition, 5, 5)) == []
+            own = [one for one in receipts if one.partitions[0] == partition]
+            assert firsts == [int(one.offsets[0]) for one in own]
+            one, two, three = firsts[:3]
+            assert [e.first for e in log.read(partition, one + 4, three + 1)] == [one, two, three]
+            assert [e.first for e in log.read(partition, two, two + 5)] == [two]
+            assert [e.first for e in log.read(partition, two + 2, two + 3)] == [two]
+            assert list(log.read(partition, two, two)) == []
             assert list(log.read(partition, 10**6, 10**7)) == []
 
     def test_a_large_entry_among_small_ones(self, log: Log) -> None:
@@ -138,18 +171,18 @@ class TestAppending:
         expected = {}
         for receipt, number in (one for thread in told for one in thread):
             assert receipt.offsets[1] == receipt.offsets[0] + 1
-            expected[receipt.partition, int(receipt.offsets[0])] = number
+            expected[int(receipt.partitions[0]), int(receipt.offsets[0])] = number
         found = {
             (partition, offset): body.number
             for partition in partitions(log)
-            for offset, body in enumerate(bodies_in(log, partition))
+            for offset, body in placed_bodies_in(log, partition)
             if body.number >= 0
         }
         assert found == expected
         assert len(found) == THREADS * 20
         for thread in told:  # what one thread appended is in its order
             for partition in partitions(log):
-                offsets = [int(r.offsets[0]) for r, _ in thread if r.partition == partition]
+                offsets = [int(r.offsets[0]) for r, _ in thread if r.partitions[0] == partition]
                 assert offsets == sorted(offsets)
 
 
@@ -167,7 +200,7 @@ class TestIds:
         append(log, Body(1, "a"))
         receipt = append(log, Body(1, "a"), Body(2, "b"), Body(9, "a"), Body(3))
         assert receipt.offsets[0] == receipt.offsets[2] == -1
-        (entry,) = log.read(receipt.partition, int(receipt.offsets[1]), 10**9)
+        (entry,) = log.read(int(receipt.partitions[0]), int(receipt.offsets[1]), 10**9)
         assert entry.rows is not None
         assert entry.rows.tolist() == [1, 3]
         assert entry.count == 2
@@ -206,13 +239,18 @@ class TestIds:
             again = append(log, *(Body(int(id[3:]), id) for id in ids), Body(-1, f"new-{start}"))
             assert again.duplicates.tolist() == [True] * len(ids) + [False]
 
-    def test_they_are_free_again_after_the_age(self, open_place: Open) -> None:
+    def test_they_are_free_again_after_the_age(self, open_place: Open, clock: HandClock) -> None:
         log = open_place(IdWindow(age_us=24 * HOUR_US)).log
-        append(log, Body(1, "a"), at=0)
-        assert append(log, Body(1, "a"), at=24 * HOUR_US - 1).duplicates[0]
-        assert append(log, Body(2, "a"), at=24 * HOUR_US).offsets[0] >= 0
-        assert append(log, Body(2, "a"), at=47 * HOUR_US).duplicates[0]
-        assert append(log, Body(1, "a"), at=47 * HOUR_US).conflicts[0]
+
+        def append_at(at: int, body: Body) -> Receipt:
+            clock.now = at
+            return append(log, body, at=at)
+
+        append_at(0, Body(1, "a"))
+        assert append_at(24 * HOUR_US - 1, Body(1, "a")).duplicates[0]
+        assert append_at(24 * HOUR_US, Body(2, "a")).offsets[0] >= 0
+        assert append_at(47 * HOUR_US, Body(2, "a")).duplicates[0]
+        assert append_at(47 * HOUR_US, Body(1, "a")).conflicts[0]
 
     def test_they_are_free_again_after_so_many(self, open_place: Open) -> None:
         log = open_place(IdWindow(publications=10)).log
@@ -226,7 +264,7 @@ class TestIds:
     def test_ids_that_the_log_gives_are_known(self, log: Log) -> None:
         receipt = append(log, Body(1), Body(2), Body(3, "a"))
         of = [
-            generated_id(log.identity, receipt.partition, offset)
+            generated_id(log.identity, int(receipt.partitions[0]), offset)
             for offset in (*receipt.offsets.tolist(), 10**6)
         ]
         again = append(log, Body(1, of[0]), Body(9, of[1]), Body(3, of[2]), Body(4, of[3]))
@@ -262,7 +300,7 @@ class TestChanges:
             (3, 7, Position()),
         ]
         assert entries[1].changes.to_pylist() == [
-            {"kind": "subscriber", "stream": "", "subscriber": name, "id": "", "text": ""}
+            dict.fromkeys(CHANGES.names, "") | {"kind": "subscriber", "subscriber": name}
             for name in ("ana", "bo")
         ]
         assert [e.version for e in log.changes(2, 3)] == [1]
@@ -274,8 +312,8 @@ class TestChanges:
             before = append(log, Body(number))
             accepted = log.change(changes(("subscriber", "", f"s{number}")), at=0)
             after = append(log, Body(number))
-            assert before.offsets[0] < accepted.acts_from[before.partition]
-            assert after.offsets[0] >= accepted.acts_from[after.partition]
+            assert before.offsets[0] < accepted.acts_from[int(before.partitions[0])]
+            assert after.offsets[0] >= accepted.acts_from[int(after.partitions[0])]
 
     def test_they_act_exactly_among_threads(self, log: Log) -> None:
         receipts: list[list[tuple[int, Receipt, int]]] = [[] for _ in range(THREADS)]
@@ -292,13 +330,13 @@ class TestChanges:
                     done = log.change(changes(("subscriber", "", f"s{number}")), at=0)
                     for other, count in zip(receipts, counts, strict=True):
                         for _, receipt, _ in other[:count]:
-                            assert receipt.offsets[0] < done.acts_from[receipt.partition]
+                            assert receipt.offsets[0] < done.acts_from[int(receipt.partitions[0])]
                     accepted.append((number, done.acts_from, done.version))
 
         in_threads(run)
         for known, receipt, _ in (one for own in receipts for one in own):
             for _, acts_from, _ in accepted[:known]:
-                assert receipt.offsets[0] >= acts_from[receipt.partition]
+                assert receipt.offsets[0] >= acts_from[int(receipt.partitions[0])]
 
     def test_threads_change_beside_one_another(self, log: Log, registry: Registry) -> None:
         versions: list[int] = []
@@ -379,7 +417,7 @@ class TestRegistry:
         log.change(changes(("subscribe", "d", "bo", "e", "x")), at=0)
         log.change(changes(("unsubscribe", "d", "ana", "d", "")), at=0)
         found = registry.among("ana", [*names, "e", "f"])
-        assert found == dict.fromkeys(names[:3], ("d", "x"))
+        assert found == dict.fromkeys(names[:3], SubscriptionSpec("d", "x"))
         assert registry.among("ana", []) == {}
         assert (registry.count("ana"), registry.count("bo")) == (3, 1)
 
@@ -442,21 +480,22 @@ def test_the_registry_is_the_projection_of_the_changes(
 
 class TestTrimming:
     def test_entries_wholly_before_a_position_go(self, log: Log) -> None:
-        for number in range(12):
-            append(log, *[Body(number, None, bytes(100))] * 5)
+        receipts = [append(log, *[Body(number, None, bytes(100))] * 5) for number in range(12)]
+        firsts: dict[int, list[int]] = {}
+        for receipt in receipts:
+            firsts.setdefault(int(receipt.partitions[0]), []).append(int(receipt.offsets[0]))
         full = log.bytes()
         assert full >= 12 * 5 * 100
         ends = log.ends()
-        log.trim(Position(dict.fromkeys(ends, 12)))
-        assert log.starts() == Position(dict.fromkeys(ends, 10))
+        log.trim(Position({partition: own[2] + 2 for partition, own in firsts.items()}))
+        starts = Position({partition: own[2] for partition, own in firsts.items()})
+        assert log.starts() == starts
         assert log.ends() == ends
         assert 0 < log.bytes() < full
         for partition in partitions(log):
-            assert [e.first for e in log.read(partition, 0, 10**9)] == list(
-                range(10, ends[partition], 5)
-            )
+            assert [e.first for e in log.read(partition, 0, 10**9)] == firsts[partition][2:]
         log.trim(Position())
-        assert log.starts() == Position(dict.fromkeys(ends, 10))
+        assert log.starts() == starts
 
     def test_all_of_it(self, log: Log) -> None:
         for number in range(6):
@@ -468,7 +507,7 @@ class TestTrimming:
         assert everything(log) == []
         receipts = [append(log, Body(number)) for number in range(3)]
         for receipt in receipts:
-            assert receipt.offsets[0] >= ends[receipt.partition]
+            assert receipt.offsets[0] >= ends[int(receipt.partitions[0])]
         assert numbers(log) == [0, 1, 2]
 
     def test_ids_that_were_given_stay_taken(self, open_place: Open) -> None:
@@ -489,7 +528,7 @@ class TestTrimming:
     def test_ids_that_the_log_gave_are_free_again(self, log: Log) -> None:
         receipt = append(log, Body(1), Body(2))
         log.trim(log.ends())
-        given = generated_id(log.identity, receipt.partition, int(receipt.offsets[1]))
+        given = generated_id(log.identity, int(receipt.partitions[0]), int(receipt.offsets[1]))
         assert append(log, Body(3, given)).offsets[0] >= 0
 
     def test_changes_stay(self, log: Log) -> None:

@@ -3,11 +3,12 @@
 import random
 import threading
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from tests.contract.feed import SUBSCRIBERS, Feed, commit_all, made_again, pull, segment, whole
+from tests.contract.feed import SUBSCRIBERS, Feed, commit_all, made_again, pull, whole
 from tests.contract.places import KINDS, Opened, open_kind
 from wherecast.model import ConflictError, StoreError
 from wherecast.store.segments.merging import FAN_IN
@@ -21,7 +22,7 @@ def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Opened]:
 
 @pytest.fixture
 def feed(opened: Opened) -> Feed:
-    return Feed(opened.partitions)
+    return Feed(opened.partitions, opened.is_sparse)
 
 
 def pulled(opened: Opened) -> dict[str, list[tuple[int, list[str]]]]:
@@ -33,7 +34,7 @@ class TestQueue:
         commit_all(opened.batches, feed, [5, 1, 20, 2], opened.batches.begin())
         for name in SUBSCRIBERS:
             for limit in (1, 2, 1000):
-                for start in (0, 1, 7, len(feed.order)):
+                for start in (0, 1, feed.sequence(7), feed.end):
                     found = list(pull(opened.mailboxes, name, start, limit))
                     assert found == feed.queue(name, start)
                     assert opened.mailboxes.counts({name: start}) == {name: len(found)}
@@ -41,7 +42,8 @@ class TestQueue:
     def test_all_are_counted_together(self, opened: Opened, feed: Feed) -> None:
         assert opened.mailboxes.counts({}) == {}
         commit_all(opened.batches, feed, [5, 1, 20, 2], opened.batches.begin())
-        starts = {name: 3 * number for number, name in enumerate(SUBSCRIBERS)} | {"nobody": 2}
+        starts = {name: feed.sequence(3 * place) for place, name in enumerate(SUBSCRIBERS)}
+        starts["nobody"] = 2
         expected = {name: len(feed.queue(name, start)) for name, start in starts.items()}
         assert opened.mailboxes.counts(starts) == expected
 
@@ -49,17 +51,19 @@ class TestQueue:
         assert opened.mailboxes.queued("ana", 0, 10).end == 0
         commit_all(opened.batches, feed, [10, 10], opened.batches.begin())
         all_of_it = opened.mailboxes.queued("ana", 0, 1000)
-        assert all_of_it.end == len(feed.order)
+        assert all_of_it.end == feed.end
         page = opened.mailboxes.queued("ana", 0, 3)
         assert page.end == page.sequences[-1] + 1
-        assert opened.mailboxes.queued("nobody", 3, 10).end == len(feed.order)
-        assert opened.mailboxes.queued("nobody", 1000, 10).end == 1000
+        assert opened.mailboxes.queued("nobody", 3, 10).end == feed.end
+        assert opened.mailboxes.queued("nobody", 2**62, 10).end == 2**62
 
-    def test_a_batch_of_several_segments_is_one_queue(self, opened: Opened, feed: Feed) -> None:
-        epoch = opened.batches.begin()
-        for pieces in (3, 1, 4):
-            opened.batches.commit(feed.batch(12, pieces), epoch)
-        assert pulled(opened) == whole(feed)
+    def test_segments_are_read_together_up_to_a_size(self, opened: Opened, feed: Feed) -> None:
+        assert opened.mailboxes.since(0) == []
+        commit_all(opened.batches, feed, [5, 1, 20, 2], opened.batches.begin())
+        found = opened.mailboxes.since(feed.ends[1])
+        assert found is not None
+        assert [(one.first, one.end) for one in found] == list(pairwise(feed.ends[1:]))
+        assert opened.mailboxes.since(0, bytes_max=10) is None
 
     def test_nobody_has_nothing(self, opened: Opened, feed: Feed) -> None:
         commit_all(opened.batches, feed, [5], opened.batches.begin())
@@ -80,7 +84,7 @@ class TestMerge:
             fewer += merged
         assert fewer >= 3 * FAN_IN**2 - 2 * FAN_IN
         assert pulled(opened) == whole(feed)
-        for start in range(0, len(feed.order), 17):
+        for start in map(feed.sequence, range(0, len(feed.order), 17)):
             expected = {name: len(feed.queue(name, start)) for name in SUBSCRIBERS}
             assert opened.mailboxes.counts(dict.fromkeys(SUBSCRIBERS, start)) == expected
 
@@ -92,7 +96,7 @@ class TestMerge:
     def test_readers_see_everything_meanwhile(self, opened: Opened, feed: Feed) -> None:
         epoch, failed, done = opened.batches.begin(), list[str](), threading.Event()
         commit_all(opened.batches, feed, [2], epoch)
-        expected = Feed(opened.partitions)
+        expected = Feed(opened.partitions, opened.is_sparse)
         for _ in range(150):
             expected.batch(2)
 
@@ -123,15 +127,11 @@ class TestMerge:
 
 class TestReplace:
     def test_what_was_made_again_is_delivered(self, opened: Opened, feed: Feed) -> None:
-        epoch, at = opened.batches.begin(), [0]
-        for _ in range(FAN_IN + 3):
-            commit_all(opened.batches, feed, [3], epoch)
-            at.append(len(feed.order))
+        epoch = opened.batches.begin()
+        commit_all(opened.batches, feed, [3] * (FAN_IN + 3), epoch)
         opened.mailboxes.merge()
-        end = at[FAN_IN] if opened.partitions == 1 else None
-        if end is not None:
+        for end in (feed.ends[FAN_IN - 1], feed.end):
             opened.mailboxes.replace(0, end, made_again(opened.batches, 0, end))
-        opened.mailboxes.replace(0, at[-1], made_again(opened.batches, 0, at[-1]))
         assert pulled(opened) == whole(feed)
         commit_all(opened.batches, feed, [3] * FAN_IN * 2, epoch)
         while opened.mailboxes.merge():
@@ -140,24 +140,26 @@ class TestReplace:
 
     def test_other_ranges_are_refused(self, opened: Opened, feed: Feed) -> None:
         commit_all(opened.batches, feed, [4] * FAN_IN, opened.batches.begin())
-        end = len(feed.order)
+        while opened.mailboxes.merge():
+            pass
+        end, second = feed.end, feed.ends[0]
         again = made_again(opened.batches, 0, end)
         with pytest.raises(ConflictError, match="merged or trimmed"):
-            opened.mailboxes.replace(1, end, made_again(opened.batches, 1, end))
+            opened.mailboxes.replace(second, end, made_again(opened.batches, second, end))
         with pytest.raises(StoreError):
             opened.mailboxes.replace(0, end, again[:-1])
         with pytest.raises(StoreError):
-            opened.mailboxes.replace(0, end, [*again, segment(0, 1000, 1001)])
+            opened.mailboxes.replace(0, end, [*again, (end + 1000, again[-1][1])])
+        with pytest.raises(StoreError):
+            opened.mailboxes.replace(1, end, again)
         assert pulled(opened) == whole(feed)
 
 
 class TestTrim:
     def test_what_is_before_goes(self, opened: Opened, feed: Feed) -> None:
-        epoch, at = opened.batches.begin(), [0]
-        for size in (4, 4, 4):
-            opened.batches.commit(feed.batch(size, 1), epoch)
-            at.append(len(feed.order))
-        before = at[2]
+        epoch = opened.batches.begin()
+        commit_all(opened.batches, feed, [4, 4, 4], epoch)
+        before = feed.ends[1]
         opened.mailboxes.trim(before)
         assert opened.mailboxes.starts_at() == before
         for name in SUBSCRIBERS:
@@ -175,10 +177,10 @@ class TestTrim:
     def test_everything_can_go(self, opened: Opened, feed: Feed) -> None:
         epoch = opened.batches.begin()
         commit_all(opened.batches, feed, [4, 2], epoch)
-        opened.mailboxes.trim(10_000)
-        assert opened.mailboxes.starts_at() == len(feed.order)
+        opened.mailboxes.trim(2**62)
+        assert opened.mailboxes.starts_at() == feed.end
         assert pulled(opened) == {key: [] for key in SUBSCRIBERS}
-        start = len(feed.order)
+        start = feed.end
         assert opened.batches.progress().sequence == start
         commit_all(opened.batches, feed, [3], epoch)
         assert list(pull(opened.mailboxes, "ana", 0)) == feed.queue("ana", start)

@@ -1,8 +1,11 @@
 """What was acknowledged is there after a power cut at any write."""
 
+import os
 import shutil
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +14,9 @@ from tests.power_cut import Disk, Image, recorded_disk, scratch
 from wherecast.store.changes import compaction
 from wherecast.store.changes.projection import replay
 from wherecast.store.embedded.log import log as embedded_log
+from wherecast.store.embedded.log import log_mark
+from wherecast.store.embedded.log.log import EmbeddedLog
+from wherecast.store.embedded.log.log_mark import MarkSync, read_mark
 from wherecast.store.position import Position
 
 
@@ -34,6 +40,30 @@ def calls(count: int) -> list[Sequence[Body]]:
     ]
 
 
+def place_folder(place: Place) -> Path:
+    log = place.log
+    assert isinstance(log, EmbeddedLog)
+    return log.database.path.parent
+
+
+class RecordedMark:
+    """The calls of `os` that the second place needs, recorded beside what SQLite does."""
+
+    def __init__(self, disk: Disk) -> None:
+        self.disk = disk
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(os, name)
+
+    def pwrite(self, descriptor: int, data: bytes, offset: int) -> int:
+        self.disk.write_at("log.mark", offset, bytes(data))
+        return os.pwrite(descriptor, data, offset)
+
+    def sync(self, descriptor: int) -> None:
+        os.fsync(descriptor)
+        self.disk.sync_file("log.mark")
+
+
 def fill(disk: Disk, place: Place, given: Sequence[Sequence[Body]]) -> None:
     """Appends, changes and trims, and acknowledges each."""
     for number, bodies in enumerate(given):
@@ -42,6 +72,8 @@ def fill(disk: Disk, place: Place, given: Sequence[Sequence[Body]]) -> None:
         row = ("subscribe", "default", "ana", f"s{number % 2}", f"no2 > {number}")
         accepted = place.log.change(changes(row), at=number)
         disk.acknowledge(("change", accepted.version + 1))
+        if number % 4 == 3:
+            MarkSync(place_folder(place), every_s=0).run()
         if number % 5 == 4:
             to = place.log.ends()[0] // 2
             place.log.trim(Position({0: to}))
@@ -74,24 +106,30 @@ def check(image: Image, place: Place, given: Sequence[Sequence[Body]]) -> None:
 @pytest.mark.parametrize(
     ("count", "each"), [(20, 3), pytest.param(60, 4, marks=pytest.mark.release)]
 )
-def test_the_log_after_power_cuts(count: int, each: int) -> None:
+def test_the_log_after_power_cuts(count: int, each: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second place is cut short, too; a log is never refused for that."""
     given = calls(count)
     with scratch() as folder:
-        with recorded_disk() as disk:
+        with recorded_disk() as disk, monkeypatch.context() as patched:
+            system = RecordedMark(disk)
+            patched.setattr(log_mark, "os", system)
+            patched.setattr(log_mark, "sync", system.sync)
             place = embedded_place(folder / "store", vfs=disk.vfs)
             disk.sync_names()
             fill(disk, place, given)
             assert next(place.log.changes(0, 1)).compacted_to
             place.close()
-        shown = 0
+        shown, with_mark = 0, 0
         for image in disk.images(count, each):
             copy = folder / "copy"
             copy.mkdir()
             shutil.copy(folder / "store" / "format", copy)
             image.write(copy)
+            with_mark += read_mark(copy) is not None
             place = embedded_place(copy)
             check(image, place, given)
             place.close()
             shutil.rmtree(copy)
             shown += 1
     assert shown > count * 20
+    assert with_mark > shown // 2

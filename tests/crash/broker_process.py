@@ -149,7 +149,7 @@ class Life:
 
     def _backlog(self) -> int:
         store = self._core.store
-        return store.log.ends().since(store.batches.progress().position)
+        return store.log.count(0, store.batches.progress().position[0], store.log.ends()[0])
 
     def _change(self) -> None:
         changed = [fact[1] for fact in self._past if fact[0] == "changed"]

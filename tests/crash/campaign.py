@@ -9,7 +9,7 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -119,6 +119,12 @@ class Campaign:
         for place in (self._folder / "tmp").glob("wherecast-live-*"):
             shutil.rmtree(place, ignore_errors=True)
             self.hit["pipeline: checkpoint deleted"] += 1
+
+    def backlog(self) -> int:
+        """How many publications are not matched yet."""
+        with closing(open_store(self.store, "reader")) as store:
+            done, end = store.batches.progress().position[0], store.log.ends()[0]
+            return store.log.count(0, done, end)
 
     def drain(self) -> Verdict:
         """Has everything delivered, ends all, and judges."""

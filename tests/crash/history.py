@@ -15,10 +15,10 @@ _ALL = 2**62
 
 def kept_facts(log: Log, offset: int = 0, version: int = 0) -> Iterator[Fact]:
     """What a log has from an offset and a version on, but for what was compacted."""
-    for entry in log.read(0, offset, _ALL, envelopes=True):
+    for entry in log.read(0, offset, _ALL, headers=True):
         assert entry.damage is None, entry.damage
-        assert entry.envelopes is not None
-        yield ["kept", entry.first, entry.envelopes.column("id").to_pylist()]
+        assert entry.headers is not None
+        yield ["kept", entry.first, entry.headers.column("id").to_pylist()]
     for change in log.changes(version, log.changes_end()):
         assert change.damage is None, change.damage
         if change.compacted_to is None:

@@ -28,7 +28,7 @@ def run(path: Path, stop: Event) -> None:
         try:
             batch = pipeline.next_batch()
             if batch is not None:
-                print("committed", pipeline.commit(batch).sequence, flush=True)
+                print("committed", pipeline.commit(batch).count, flush=True)
             store.mailboxes.merge()
         except DamagedSegment as damage:
             mend(store, damage.first, damage.end, now_us())

@@ -9,7 +9,6 @@ import pytest
 from tests.crash.campaign import Campaign
 from tests.crash.parts import BROKER, INLINE, INLINE_PIPELINE, Part, calm
 from tests.spark.services import until
-from wherecast.store.open_store import open_store
 
 pytestmark = pytest.mark.release
 
@@ -29,15 +28,6 @@ def commits(campaign: Campaign, more: int) -> None:
     lines = campaign.running["pipeline"].lines
     wanted = len(lines) + more
     until("commits", lambda: len(lines) >= wanted)
-
-
-def backlog(campaign: Campaign) -> int:
-    """How many publications are not matched yet."""
-    store = open_store(campaign.store, "reader")
-    try:
-        return store.log.ends().since(store.batches.progress().position)
-    finally:
-        store.close()
 
 
 def test_two_pipelines_on_one_directory(campaign: Campaign, tmp_path: Path) -> None:
@@ -67,10 +57,10 @@ def test_segments_that_nobody_has_read(
 ) -> None:
     commits(campaign, 5)
     campaign.stop("pipeline")
-    until("a backlog", lambda: backlog(campaign) > 300)
+    until("a backlog", lambda: campaign.backlog() > 300)
     campaign.stop("broker")
     campaign.start(calm(INLINE_PIPELINE))
-    until("that all is matched", lambda: backlog(campaign) == 0)
+    until("that all is matched", lambda: campaign.backlog() == 0)
     campaign.stop("pipeline")
     files = list((campaign.store / "segments").iterdir())
     assert files

@@ -69,7 +69,7 @@ def kept_in(path: Path, facts: Iterable[Fact] = ()) -> Kept:
                 ids |= enumerate(what[1], what[0])
             elif kind == "kept change":
                 version, offset, rows = what
-                named = [(offset, row[0], *row[2:]) for row in rows if row[0] in _NAMED]
+                named = [(offset, row[0], *row[2:5]) for row in rows if row[0] in _NAMED]
                 steps[version] = named
         in_order = [ids[offset] for offset in range(store.log.ends()[0])]
         all_steps = [step for version in sorted(steps) for step in steps[version]]

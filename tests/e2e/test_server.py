@@ -115,6 +115,31 @@ def test_lines_and_arrow_are_taken_as_well(server: Server) -> None:
     assert [one["id"] for one in found[-2:]] == ["x1", "x2"]
 
 
+def test_a_publisher_has_a_name_and_ids_of_its_own(server: Server) -> None:
+    subscribe(server, "petra", "city = 'Pula'")
+    path = "/v1/streams/default/publications"
+    body = {"attributes": {"city": "Pula"}, "id": "pula-1"}
+    for query in ("?publisher=station-7", "?publisher=stanica%20%C5%BD", ""):
+        assert server.call("POST", path + query, body)[0] == 202
+    again = {**body, "attributes": {"city": "Pula", "no2": 1.0}}
+    assert server.call("POST", f"{path}?publisher=station-7", body)[0] == 200
+    assert server.call("POST", f"{path}?publisher=station-7", again)[0] == 409
+    until("all", lambda: len(pull(server, "petra")) == 3)
+    found = [one["publication"] for one in pull(server, "petra")]
+    assert [one.get("publisher") for one in found] == ["station-7", "stanica Ž", None]
+    assert {one["id"] for one in found} == {"pula-1"}
+    for bad in ("?publisher=", f"?publisher={'x' * 257}"):
+        status, document = server.call("POST", path + bad, body)
+        assert (status, document["error"]["message"][:12]) == (422, "a publisher ")
+
+
+def test_an_id_of_one_stream_is_free_on_others(server: Server) -> None:
+    assert server.call("PUT", "/v1/streams/evil", {"schema": {"n": "int"}})[0] == 201
+    taken = {"attributes": {"n": 1}, "id": "order-1"}
+    assert server.call("POST", "/v1/streams/evil/publications", taken)[0] == 202
+    publish(server, {"attributes": {"count": 1}, "id": "order-1"})
+
+
 def _arrow(server: Server, table: pa.Table) -> int:
     sink = io.BytesIO()
     with pa.ipc.new_stream(sink, table.schema) as writer:
@@ -241,6 +266,19 @@ def test_decimals_are_delivered_however_they_are_asked_for(server: Server) -> No
     explained = server.call("POST", "/v1/streams/shop/explain", given)[1]
     assert explained["reasons"][0]["seen"] == {"price": "12.5"}
     assert "Traceback" not in server.told()
+
+
+def test_how_long_the_log_of_a_stream_is_kept(server: Server) -> None:
+    path, schema = "/v1/streams/kept", {"schema": {"price": "float"}}
+    status, stream = server.call("PUT", path, schema | {"keep": "60m"})
+    assert (status, stream["keep"]) == (201, "1h")
+    assert server.call("PUT", path, schema)[1]["keep"] == "1h"
+    assert server.call("PUT", path, schema | {"keep": "7d"})[0] == 200
+    assert server.call("GET", path)[1]["keep"] == "7d"
+    every = server.call("GET", "/v1/streams")[1]["streams"]
+    keeps = {one["name"]: one["keep"] for one in every}
+    assert (keeps["kept"], keeps["default"]) == ("7d", None)
+    assert server.call("PUT", path, schema | {"keep": "0s"})[1]["keep"] is None
 
 
 def test_the_address_leads_to_everything(server: Server) -> None:

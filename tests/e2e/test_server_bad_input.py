@@ -191,6 +191,14 @@ def test_bad_filters(server: Server, filter: str, status: int) -> None:
         ("PUT", "/v1/streams/s2", {"schema": {"a": "text"}}, 422, "unknown_type"),
         ("PUT", "/v1/streams/s2", {"schema": {"a": UPSIDE_DOWN}}, 422, None),
         ("PUT", "/v1/streams/default", {"schema": {"a": "float"}}, 409, "other_schema"),
+        ("PUT", "/v1/streams/s2", {"schema": {"a": "int"}, "keep": "long"}, 422, "bad_duration"),
+        ("PUT", "/v1/streams/s2", {"schema": {"a": "int"}, "keep": "-1h"}, 422, "bad_duration"),
+        ("PUT", "/v1/streams/s2", {"schema": {"a": "int"}, "keep": 5}, 422, "wrong_type"),
+        ("PUT", "/v1/streams/s2", {"schema": {"a": "int"}, "kept": "1h"}, 422, None),
+        ("PUT", "/v1/streams/@s2", {"schema": {"a": "int"}}, 422, "bad_name"),
+        ("POST", "/v1/streams/@s2/publications", {"attributes": {}}, 422, "bad_name"),
+        ("PUT", "/v1/subscribers/@b1", None, 422, "bad_name"),
+        ("GET", "/v1/subscribers/@b1", None, 422, "bad_name"),
     ],
 )  # fmt: skip
 def test_other_requests(

@@ -134,7 +134,8 @@ def test_the_guide_to_curl_works(server: Server) -> None:
         )
         assert done.returncode == 0, (script, done.stdout, done.stderr)
         printed.append(done.stdout)
-    _, _, published, pulled, acknowledged = printed
+    _, _, defined, published, pulled, acknowledged = printed
+    assert json.loads(defined)["keep"] == "1h"
     [shown] = re.findall(r"on disk: `(.*?)`", GUIDE.read_text(encoding="utf-8"))
     assert json.loads(published) == json.loads(shown)
     [got] = json.loads(pulled)["notifications"]

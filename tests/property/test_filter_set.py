@@ -22,7 +22,6 @@ from tests.property.strategies import (
 )
 from tests.property.test_indexes import inside, table_of
 from wherecast import FilterError, Index
-from wherecast.matching import run_tiers
 from wherecast.matching.matches import Id
 from wherecast.pipeline.filters.blob_location import Place
 from wherecast.pipeline.filters.filter_loading import filter_table, load
@@ -48,12 +47,11 @@ class Changes(RuleBasedStateMachine):
         self.set = FilterSet(self.folder, self.schema, keep=["word"])
         self.model: dict[Id, Kept] = {}
         self.versions: dict[int, dict[Id, Kept]] = {}
-        self.patch = pytest.MonkeyPatch()
-        self.patch.setattr(run_tiers, "_BASE", rng.choice([2, 8, 4096]))
+        self.tier_filters = rng.choice([2, 8, 4096])
+        self.set._tier_filters = self.tier_filters
 
     def teardown(self) -> None:
         if hasattr(self, "folder"):
-            self.patch.undo()
             shutil.rmtree(self.folder)
 
     def some(self, count: int) -> dict[Id, Kept]:
@@ -132,6 +130,7 @@ class Changes(RuleBasedStateMachine):
     @rule()
     def reopen(self) -> None:
         self.set = FilterSet(self.folder, self.schema)
+        self.set._tier_filters = self.tier_filters
 
     @precondition(lambda self: self.versions)
     @rule(count=st.integers(1, 8))

@@ -1,4 +1,4 @@
-"""Decimals as columns: doubles to whole units of 10**-scale and back, and units compared."""
+"""Decimals as columns: doubles as whole units of 10**-scale and back, and the order of units."""
 
 import numpy as np
 import numpy.typing as npt
@@ -11,15 +11,16 @@ _EXACT = 2**53  # whole numbers up to here are exact as doubles
 
 
 def units_of(values: Floats, scale: int) -> tuple[Ints, npt.NDArray[np.bool_]]:
-    """The units of doubles, and where it is sure that they are those of their shortest forms.
+    """The units of doubles, and whether each is certainly the decimal that the double prints as.
 
-    A number of few units, divided by a power of ten that is exact as a double, gives the double
-    nearest to the decimal; and a decimal of at most 15 digits is the shortest form of its double.
+    A whole number below 10**15, divided by a power of ten that is exact as a double, gives the
+    double nearest to the decimal, and a decimal of at most 15 digits is the shortest form of its
+    double. Where this does not decide, the second array is False and the units are 0.
 
     Shapes: float64 [n] to int64 [n] and bool [n].
     """
     power = 10.0**scale
-    with np.errstate(all="ignore"):  # what is not finite is not sure
+    with np.errstate(all="ignore"):  # NaN and infinities come out as not sure
         units = np.rint(values * power)
         sure = (np.abs(units) < EXACT_UNITS_MAX) & (units / power == values)
     return np.where(sure, units, 0.0).astype(np.int64), sure
@@ -32,11 +33,11 @@ def doubles_of(units: Ints, scale: int) -> Floats:
     """
     values: Floats = units / 10.0**scale
     for place in np.flatnonzero((units > _EXACT) | (units < -_EXACT)).tolist():
-        values[place] = int(units[place]) / 10**scale  # of Python's ints, which rounds once
+        values[place] = int(units[place]) / 10**scale  # Python's division of ints rounds once
     return values
 
 
-def compared_units(left: Ints, right: Ints, places: int) -> Ints:
+def compare_units(left: Ints, right: Ints, places: int) -> Ints:
     """-1, 0 or 1 for each pair: left times 10**places against right, without overflow.
 
     Shapes: int64 [n] each; `places` is not negative.

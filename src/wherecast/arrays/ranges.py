@@ -1,4 +1,4 @@
-"""Spans: stretches of numbers, one after the other, without a loop."""
+"""Many ranges of successive numbers, concatenated without a Python loop."""
 
 import numpy as np
 import numpy.typing as npt
@@ -7,12 +7,12 @@ Ints = npt.NDArray[np.int64]
 
 
 def counting(sizes: Ints) -> Ints:
-    """0, 1, … up to each size, one after the other."""
+    """The ranges 0 to size - 1 of all sizes, concatenated: sizes 2 and 3 give 0 1 0 1 2."""
     ends = np.cumsum(sizes)
     return np.arange(int(sizes.sum())) - np.repeat(ends - sizes, sizes)
 
 
 def spans(starts: Ints, sizes: Ints) -> Ints:
-    """The numbers from each start on, as many as its size, one after the other."""
+    """The ranges start to start + size - 1, concatenated: starts 5, 8 and sizes 2, 1 give 5 6 8."""
     ends = np.cumsum(sizes)
     return np.repeat(starts - (ends - sizes), sizes) + np.arange(int(sizes.sum()))

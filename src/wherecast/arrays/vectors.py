@@ -1,7 +1,7 @@
 """Arrow arrays as numpy arrays and back, without pyarrow's own conversions.
 
-Those first look whether pandas is installed, and import it where it is: a third of the time that
-a process takes to its first matches. What is not usual is left to them.
+pyarrow's conversions import pandas where it is installed, which takes a third of the time from the
+start of a process to its first matches. Only types that are rare here are left to pyarrow.
 """
 
 from collections.abc import Sequence
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 
 def values_of(array: pa.Array) -> npt.NDArray[Any]:
@@ -29,7 +30,7 @@ def values_of(array: pa.Array) -> npt.NDArray[Any]:
 
 
 def filled(array: pa.Array, value: int) -> npt.NDArray[Any]:
-    """The numbers of an Arrow array, with a value in the place of nulls."""
+    """The numbers of an Arrow array, with `value` in place of each null."""
     if not array.null_count:
         return values_of(array)
     bare = [None, array.buffers()[1]]
@@ -47,12 +48,19 @@ def array_of(values: npt.NDArray[Any]) -> pa.Array:
     return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(data)])
 
 
+def has_one_value(array: pa.Array) -> bool:
+    """Whether all values of an Arrow array are equal, without nulls; not of an empty one."""
+    if array.null_count or not len(array):
+        return False
+    return len(array) == 1 or bool(pc.all(pc.equal(array, array[0])).as_py())
+
+
 def texts_of(texts: Sequence[str]) -> pa.Array:
-    """The Arrow array, large_string, of texts.
+    """The texts as an Arrow array of type large_string.
 
     Raises:
-        TypeError: one is no text.
-        UnicodeEncodeError: one has a lone surrogate.
+        TypeError: an element is not a string.
+        UnicodeEncodeError: a string has a lone surrogate.
     """
     joined = "".join(texts)
     data = joined.encode()

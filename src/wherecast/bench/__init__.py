@@ -1,4 +1,4 @@
-"""Experiments: what Wherecast costs, measured in one run and kept as JSON lines."""
+"""Experiments: measurements of Wherecast, one run each, stored as JSON lines."""
 
 from wherecast.bench.experiments import EXPERIMENTS
 from wherecast.bench.run_experiment import Options, run

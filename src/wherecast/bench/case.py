@@ -1,4 +1,4 @@
-"""What the cases of all experiments on workloads have in common."""
+"""The base of the cases of all experiments on workloads."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +17,7 @@ class Case:
         workload: name of the workload in `WORKLOADS`.
         filters: number of filters.
         publications: number of publications that are matched.
-        label: name of the case; empty where that is the name of the workload.
+        label: name of the case; by default the name of the workload.
         options: options of the workload.
     """
 
@@ -34,7 +34,7 @@ class Case:
 
     @property
     def about(self) -> str:
-        """Name and size of the case, for whoever waits."""
+        """Name and size of the case, for the progress line."""
         return f"{self.what}, {self.filters:,} filters"
 
     def make(self, seed: int) -> Workload:
@@ -42,7 +42,7 @@ class Case:
         return WORKLOADS[self.workload](seed=seed, **dict(self.options))
 
     def columns(self, engine: str) -> Row:
-        """The columns of a row that tell the case and the engine."""
+        """The columns of a row that identify the case and the engine."""
         return {
             "what": self.what,
             "workload": self.workload,
@@ -53,12 +53,12 @@ class Case:
 
 
 def filters_of(workload: Workload, count: int) -> pa.Table:
-    """The first filters: `id` and `filter`."""
+    """The first `count` filters: the columns `id` and `filter`."""
     return pa.Table.from_batches(workload.filters(count)).combine_chunks()
 
 
 def batch_of(workload: Workload, count: int) -> pa.RecordBatch:
-    """The first publications in one valid record batch."""
+    """The first `count` publications as one record batch."""
     table = pa.Table.from_batches(workload.publications(count)).combine_chunks()
     [batch] = table.to_batches()
     return batch

@@ -1,4 +1,4 @@
-"""Which cases of an experiment are run."""
+"""The choice of the cases of an experiment."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
@@ -9,11 +9,11 @@ from wherecast.model import ConfigError
 from wherecast.model.names import did_you_mean
 
 CaseRows = Callable[[int | None, int, Path], Iterator[Row | Doing]]
-"""The rows of a case, by size, seed and a directory for the case alone."""
+"""A function that yields the rows of a case, from a size, a seed and a directory of its own."""
 
 
 def check_choice(noun: str, only: str | None, known: Collection[str]) -> None:
-    """Raises ConfigError unless the choice is known; names the nearest known ones, or all."""
+    """Raises ConfigError unless the choice is known; the error names similar choices, or all."""
     if only is not None and only not in known:
         hint = did_you_mean(only, known) or f"there are {', '.join(known)}"
         raise ConfigError(f"unknown {noun} {only}; {hint}")

@@ -18,10 +18,10 @@ class Experiment:
     """A named measurement.
 
     Attributes:
-        title: what the measurement shows.
-        rows: gives the rows one by one, by size, seed and workload.
-        panels: gives the panels of the picture.
-        views: the tables on screen; without any, one table has all columns.
+        title: the title of the measurement.
+        rows: yields the rows one by one, from a size, a seed and the name of a case or workload.
+        panels: returns the panels of the picture.
+        views: the tables on screen; by default one table with all columns.
     """
 
     title: str

@@ -1,4 +1,4 @@
-"""Where a figure was measured: the processor, the versions and the commit."""
+"""The machine of a measurement: the processor, the versions and the commit."""
 
 import os
 import platform
@@ -40,7 +40,7 @@ def _version(name: str) -> str:
 
 
 def _commit() -> str:
-    """The commit of the source tree, or nothing where it is none."""
+    """The commit of the source tree; empty if the source is not in a repository."""
     home = Path(__file__).parent
     try:
         found = subprocess.run(

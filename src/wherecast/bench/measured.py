@@ -1,4 +1,4 @@
-"""Measuring an engine on a case: times, and the matches that prove them right."""
+"""Measurements of an engine on a case: times, and the matches that prove the result right."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,16 +17,16 @@ Ints = npt.NDArray[np.int64]
 
 
 class WrongResult(AssertionError):
-    """An engine found other matches than another one, or something was lost."""
+    """Two engines found different matches, or a system lost or invented results."""
 
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """An engine on a case.
+    """The result of an engine on a case.
 
     Attributes:
-        offsets: where the matches of each publication begin and end; int64, one more than there
-            are publications.
+        offsets: the boundaries of the matches of each publication; int64, shape
+            (publications + 1,).
         numbers: the numbers of the matched filters, publication by publication; int64.
         row: the figures.
     """
@@ -61,7 +61,7 @@ def pair_hash(publications: Ints, numbers: Ints) -> str:
 
 
 def timed_row(case: Case, engine: str, rows: int, seconds: list[float], matches: int) -> Row:
-    """The figures of some runs of an engine on the same publications; the median counts."""
+    """The figures of several runs of an engine on the same publications, from the median."""
     middle = median(seconds)
     return {
         **case.columns(engine),
@@ -84,7 +84,7 @@ def timed(call: Callable[[], _T]) -> tuple[float, _T]:
 
 
 def repeated(call: Callable[[], _T], times: int) -> tuple[list[float], _T]:
-    """The seconds of each of so many calls, and the result of the last."""
+    """The seconds of each of `times` calls, and the result of the last."""
     seconds, result = timed(call)
     every = [seconds]
     for _ in range(times - 1):

@@ -1,4 +1,4 @@
-"""What an experiment gives: rows, what it does before the next, and which columns to show."""
+"""The results of experiments: rows, progress messages, and the columns of tables."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Doing:
-    """What an experiment is about to do, for whoever waits."""
+    """The next step of an experiment, for the progress line."""
 
     what: str
 
@@ -19,8 +19,8 @@ class View:
     """A table on screen.
 
     Attributes:
-        needs: the column that a row must have to be in it.
-        columns: the columns it has, with their headings.
+        needs: the column that a row must have to be in the table.
+        columns: the columns of the table, with their headings.
     """
 
     needs: str

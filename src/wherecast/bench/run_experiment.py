@@ -1,4 +1,4 @@
-"""Running an experiment: rows on screen, JSON lines and a picture in a directory."""
+"""Runs an experiment: rows on screen, JSON lines and a picture in a directory."""
 
 import json
 from collections.abc import Iterator
@@ -20,20 +20,20 @@ from wherecast.model import ConfigError
 from wherecast.model.errors import reason_of
 
 _SEED_END = 2**31
-_NAMED = ("what", "engine", "output")  # the columns that tell a row from the others
-_FILE_COLUMNS = 160  # width of tables that do not go to a screen
+_NAMED = ("what", "engine", "output")  # the columns that identify a row
+_FILE_COLUMNS = 160  # width of tables that do not go to a terminal
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How an experiment is run.
+    """The options of a run.
 
     Attributes:
-        size: number of filters; None is the size that the targets are stated for.
-        seed: seed of the workloads; None draws one.
+        size: the largest number of filters or publications; None is the size of the targets.
+        seed: the seed of the workloads; None draws a random seed.
         directory: the directory for JSON lines and the picture.
         as_json: whether standard output gets JSON lines instead of tables.
-        only: the one workload that is measured; None is all.
+        only: the one case or workload to measure; None is all.
     """
 
     size: int | None = None
@@ -44,7 +44,7 @@ class Options:
 
 
 def run(name: str, options: Options = Options()) -> list[Row]:  # noqa: B008
-    """Runs an experiment, shows its rows as they come and stores them.
+    """Runs an experiment; shows and stores each row as it comes.
 
     Raises:
         ConfigError: the experiment is unknown, or the directory cannot be written.
@@ -62,7 +62,7 @@ def run(name: str, options: Options = Options()) -> list[Row]:  # noqa: B008
     lines = options.directory / f"{name}.jsonl"
     steps = experiment.rows(options.size, seed, options.only)
     with lines.open("a", encoding="utf-8") as out:
-        rows = _stored(steps, common, out, options.as_json, console)
+        rows = _store_rows(steps, common, out, options.as_json, console)
     picture = _picture(experiment, rows, common, options.directory / f"{name}.png", console)
     if not options.as_json:
         show_tables(console, rows, experiment.views)
@@ -79,15 +79,15 @@ def _make_directory(directory: Path) -> None:
 
 
 def _console(as_json: bool) -> Console:
-    """Standard output, or standard error where that has JSON lines."""
+    """The console on standard output, or on standard error if JSON lines go to the output."""
     console = Console(stderr=as_json)
     return console if console.is_terminal else Console(stderr=as_json, width=_FILE_COLUMNS)
 
 
-def _stored(
+def _store_rows(
     steps: Iterator[Row | Doing], common: Row, out: TextIO, as_json: bool, console: Console
 ) -> list[Row]:
-    """The rows, each written when it comes; a terminal shows what is done meanwhile."""
+    """Writes each row as it comes; a terminal shows the current step. Returns the rows."""
     rows: list[Row] = []
     with console.status("") as status:
         for step in steps:
@@ -113,7 +113,7 @@ def _machine(common: Row) -> str:
 def _picture(
     experiment: Experiment, rows: list[Row], common: Row, path: Path, console: Console
 ) -> str:
-    """Draws the picture where matplotlib is installed; says where it is."""
+    """Draws the picture if matplotlib is installed; returns the end of a message about it."""
     panels = experiment.panels(rows)
     if not panels:
         return ""

@@ -6,6 +6,7 @@ What reads or writes the store runs in a thread; waiting for notifications takes
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -161,9 +162,11 @@ class AsyncBroker:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    async def define(self, stream: str, schema: Schema) -> None:
+    async def define(
+        self, stream: str, schema: Schema, keep: str | timedelta | None = None
+    ) -> None:
         """Makes a stream; nothing changes where the stream exists with the same schema."""
-        await asyncio.to_thread(self._broker.define, stream, schema)
+        await asyncio.to_thread(self._broker.define, stream, schema, keep)
 
     async def publisher(self, name: str) -> AsyncPublisher:
         """A publisher of that name."""

@@ -4,6 +4,7 @@ Concurrency: any number of threads may use a broker, its publishers and its subs
 """
 
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 from wherecast.broker.broker_core import BrokerCore, CoreEnvironment
@@ -52,14 +53,21 @@ class Broker:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def define(self, stream: str, schema: Schema) -> None:
-        """Makes a stream; nothing changes where the stream exists with the same schema.
+    def define(self, stream: str, schema: Schema, keep: str | timedelta | None = None) -> None:
+        """Makes a stream, or changes how long its log is kept; the same again changes nothing.
+
+        Args:
+            stream: its name, which does not begin with `@`.
+            schema: of its publications.
+            keep: the log holds publications for at least so long, such as `1h`, also where no queue
+                needs them; `0s`: no longer than queues need. None leaves an existing stream as it
+                is.
 
         Raises:
-            ConfigError: the stream exists with another schema.
+            ConfigError: the stream exists with another schema, or `keep` is no duration.
         """
         self._core.check()
-        self._core.registrar.define(stream, schema, self._core.clock())
+        self._core.registrar.define(stream, schema, self._core.clock(), keep)
 
     def publisher(self, name: str) -> Publisher:
         """A publisher of that name."""

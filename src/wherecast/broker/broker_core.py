@@ -229,14 +229,21 @@ class BrokerCore:
 
     # Publications on their way in.
 
-    def publish(self, given: Sequence[Publication], stream: str) -> PublishOutcome:
+    def publish(
+        self, given: Sequence[Publication], stream: str, publisher: str = ""
+    ) -> PublishOutcome:
         """Accepts publications, but for those that are refused.
+
+        Args:
+            given: the publications.
+            stream: where they are published.
+            publisher: who publishes them; empty: no name.
 
         Raises:
             StoreError: they could not be stored; none is.
         """
         self.check()
-        prepared = prepare(given, stream, self.registrar.schema(stream))
+        prepared = prepare(given, stream, self.registrar.schema(stream), publisher=publisher)
         return outcome_of(prepared, self.accept(prepared))
 
     def accept(self, prepared: PreparedPublications) -> Receipt | None:
@@ -248,9 +255,8 @@ class BrokerCore:
         self.check()
         if not len(prepared.rows):
             return None
-        at = self.clock()
-        receipt = self._append(prepared.good, at)
-        self._cache.put(prepared.good, prepared.batch, receipt, at)
+        receipt = self._append(prepared.good, self.clock())
+        self._cache.put(prepared.good, prepared.batch, receipt)
         self._runner.wake()
         return receipt
 

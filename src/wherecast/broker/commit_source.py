@@ -11,6 +11,7 @@ from wherecast.broker.dispatch.courier import Courier
 from wherecast.broker.notification_source import NotificationSource
 from wherecast.model import StoreError
 from wherecast.store.contracts import Batches
+from wherecast.store.records import Progress
 
 _WAIT_S = 0.5  # how soon `step` sees that it is to stop
 
@@ -50,10 +51,13 @@ class CommitSource(NotificationSource):
             if self._sequence is None:
                 self._sequence = self._batches.progress().sequence
                 self._courier.committed(self._sequence)
-            if self._batches.wait(self._sequence, _WAIT_S):
+            if self._batches.wait(self._is_news, _WAIT_S):
                 sequence = self._batches.progress().sequence
                 self._courier.follow(sequence)
                 self._sequence = sequence
             self.problem = None
         except StoreError as error:
             self.problem = error
+
+    def _is_news(self, progress: Progress) -> bool:
+        return self._sequence is not None and progress.sequence > self._sequence

@@ -103,7 +103,7 @@ class InlineSource(NotificationSource):
         self.problem = None
         self._courier.committed(progress.sequence)
         self.commits.set()
-        if batch.end.since(batch.start) > 1:
+        if batch.count > 1:
             worked, took = time.thread_time() - busy, time.monotonic() - started
             self._rest(2 * worked - took, stopped)
         return True

@@ -5,13 +5,14 @@ from typing import Any
 
 from wherecast.broker.broker_core import BrokerCore
 from wherecast.broker.intake.publish_outcome import PublishOutcome
-from wherecast.broker.registrar.registrar import DEFAULT_STREAM, checked_name
+from wherecast.broker.registrar.names import checked_name
+from wherecast.broker.registrar.registrar import DEFAULT_STREAM
 from wherecast.model import ConfigError, Publication
 from wherecast.model.values import describe
 
 
 class Publisher:
-    """Publishes under a name."""
+    """Publishes under a name, which receivers see and within which ids are unique."""
 
     def __init__(self, name: str, core: BrokerCore) -> None:
         checked_name("publisher", name)
@@ -30,7 +31,8 @@ class Publisher:
         Args:
             attributes: names and values, or a whole `Publication`.
             payload: bytes that no filter looks at.
-            id: unique among recent publications; the same one again is a duplicate.
+            id: unique among recent publications of this publisher in the stream; the same one
+                again is a duplicate.
             stream: where it is published.
 
         Raises:
@@ -62,4 +64,4 @@ class Publisher:
             what = describe(publications)
             raise ConfigError(f"publish_all takes a list of publications, not {what}")
         given = [one if isinstance(one, Publication) else Publication(one) for one in publications]
-        return self._core.publish(given, stream)
+        return self._core.publish(given, stream, self.name)

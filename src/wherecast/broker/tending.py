@@ -78,7 +78,8 @@ class Tending:
         """Moves the cursors of queues that pass a limit, and removes what nobody needs."""
         self._trim_at = time.monotonic() + self._every_s
         try:
-            self.queued = enforce(self._store, self._courier.trim, self._retention, self._clock())
+            now = self._store.log.time(self._clock())
+            self.queued = enforce(self._store, self._courier.trim, self._retention, now)
             if self._matcher is not None:
                 trim_segments(self._store)
             self._courier.release_idle()

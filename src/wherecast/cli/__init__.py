@@ -1,4 +1,4 @@
-"""The command `wherecast`: wiring only."""
+"""The command `wherecast`: options, wiring and output."""
 
 from wherecast.cli.entry import main
 

@@ -11,11 +11,13 @@ subscriptions = typer.Typer(
 )
 clients.add_typer(subscriptions, name="subscriptions")
 
-_URL_HELP = "URL of the server; WHERECAST_URL, or http://127.0.0.1:8080 if not given."
+_URL_HELP = "URL of the server; by default WHERECAST_URL, or http://127.0.0.1:8080."
 _Url = Annotated[str | None, typer.Option("--url", help=_URL_HELP)]
 _Stream = Annotated[str, typer.Option(help="Name of the stream.")]
 _Json = Annotated[bool, typer.Option("--json", help="Print machine-readable output.")]
-_Count = Annotated[int | None, typer.Option(min=1, help="End after so many; never if not given.")]
+_Count = Annotated[
+    int | None, typer.Option(min=1, help="Stop after this number; by default never.")
+]
 _Name = Annotated[str, typer.Argument(metavar="SUBSCRIBER", help="Name of the subscriber.")]
 
 
@@ -27,7 +29,7 @@ def publish(  # its options
     ] = None,
     file: Annotated[
         str | None,
-        typer.Option(help="Publications: .json, or an object per line; - is standard input."),
+        typer.Option(help="File of publications: .json, or one object per line; - is stdin."),
     ] = None,
     stream: _Stream = "default",
     id: Annotated[str | None, typer.Option(help="The id of the one publication.")] = None,
@@ -36,8 +38,8 @@ def publish(  # its options
 ) -> None:
     """Publish to a running server: name=value pairs, a file, or standard input.
 
-    An object of a file is a publication object with the key attributes; one without it is the
-    attributes themselves. The exit code is 2 where a publication was refused.
+    An object in a file has the key attributes, or is the attributes themselves. The exit code is 2
+    if a publication was refused.
     """
     from wherecast.cli.publish import PublishOptions, run_publish
 
@@ -51,7 +53,7 @@ def subscribe(  # noqa: PLR0913  # its options
     filter: Annotated[
         str | None,
         typer.Argument(
-            metavar="[FILTER]", help="A WHERE clause; if not given, the existing subscriptions."
+            metavar="[FILTER]", help="A WHERE clause; by default the existing subscriptions."
         ),
     ] = None,
     id: Annotated[str, typer.Option(help="The id of the subscription.")] = "cli",
@@ -62,7 +64,7 @@ def subscribe(  # noqa: PLR0913  # its options
 ) -> None:
     """Print notifications as they come, and acknowledge each.
 
-    While the server is away, the command tries again. The subscription outlives the command: the
+    The command reconnects until the server answers. The subscription outlives the command: the
     server queues later notifications.
     """
     from wherecast.cli.subscribe import SubscribeOptions, run_subscribe
@@ -81,7 +83,7 @@ def tail(
     url: _Url = None,
     json: _Json = False,
 ) -> None:
-    """Print everything that is published on a stream, as it comes."""
+    """Print all publications of a stream as they come."""
     from wherecast.cli.tail import TailOptions, run_tail
 
     with suppress(KeyboardInterrupt):  # the way to end it

@@ -53,7 +53,7 @@ def demo(
     ] = None,
     master: Annotated[str, typer.Option(help="The Spark master.")] = screen.MASTER,
 ) -> None:
-    """Match 200,000 filters on local Spark beside its own join; change filters in a stream."""
+    """Match 200,000 filters on Spark, beside a Spark join; then change filters in a stream."""
     from wherecast.cli.demo.run_demo import run_demo
 
     run_demo(directory, master)
@@ -81,8 +81,8 @@ def match(  # noqa: PLR0913  # its options
 ) -> None:
     """Match a file of publications against a file of filters.
 
-    All files are .jsonl, .parquet or .csv, by suffix. Without a schema, types are those of the
-    columns or, in text files, inferred.
+    All files are .jsonl, .parquet or .csv, by suffix. Without a schema, Parquet columns keep their
+    types, and the types of text files are inferred.
     """
     from wherecast.cli.match import MatchOptions, run_match
 
@@ -102,11 +102,11 @@ def explain(
     ],
     schema: Annotated[
         Path | None,
-        typer.Option(help=f"{_SCHEMA_HELP} Without one, numbers are float and the rest string."),
+        typer.Option(help=f"{_SCHEMA_HELP} Without it, numbers are float and other values string."),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help=_JSON_HELP)] = False,
 ) -> None:
-    """Show why a publication matches a filter or not, predicate by predicate."""
+    """Show, predicate by predicate, why a publication matches a filter or not."""
     from wherecast.cli.explain_filter import run_explain
 
     run_explain(filter, publication, schema, json)
@@ -119,7 +119,7 @@ def check(
 ) -> None:
     """Verify the checksums of an index file.
 
-    The exit code is 1 where an array is damaged.
+    The exit code is 1 if the file is damaged.
     """
     from wherecast.cli.index_commands import run_check
 
@@ -133,10 +133,14 @@ _DIRECTORY = typer.Argument(metavar="DIR", help="The directory of a store.")
 _REPAIR_HELP = "Rebuild what is derived from the log; no other process may use the store."
 
 
+_LOSS_HELP = "Go on without commits that the log of the store has lost; the loss is recorded."
+
+
 @store.command("check", epilog="Example: wherecast store check data")
 def check_store(
     directory: Annotated[Path, _DIRECTORY],
     repair: Annotated[bool, typer.Option("--repair", help=_REPAIR_HELP)] = False,
+    accept_loss: Annotated[bool, typer.Option("--accept-loss", help=_LOSS_HELP)] = False,
     json: Annotated[bool, typer.Option("--json", help=_JSON_HELP)] = False,
 ) -> None:
     """Verify everything that a store holds; the store may be in use.
@@ -145,8 +149,10 @@ def check_store(
     """
     from wherecast.cli.store_commands import run_check, run_repair
 
-    run = run_repair if repair else run_check
-    if not run(directory, json):
+    if accept_loss and not repair:
+        raise typer.BadParameter("--accept-loss needs --repair")
+    is_good = run_repair(directory, json, accept_loss) if repair else run_check(directory, json)
+    if not is_good:
         raise typer.Exit(1)
 
 
@@ -170,18 +176,22 @@ def back_up_store(
 @app.command(epilog="Example: wherecast serve --schema air.toml")
 def serve(  # noqa: PLR0913  # its options
     config: Annotated[
-        Path | None, typer.Option(help="A TOML file; wherecast.toml where there is one.")
+        Path | None, typer.Option(help="A TOML file of settings; by default wherecast.toml.")
     ] = None,
     schema: Annotated[
-        str | None, typer.Option(help=f"{_SCHEMA_HELP} Of the stream default; else it is open.")
+        str | None,
+        typer.Option(help="Schema file of the stream default; without it the stream is open."),
     ] = None,
     runner: Annotated[
-        str | None, typer.Option(help="Who matches: spark, or inline: the server itself.")
+        str | None, typer.Option(help="Match on Spark (spark), or in the server (inline).")
     ] = None,
-    host: Annotated[str | None, typer.Option(help="An address of the loopback.")] = None,
-    port: Annotated[int | None, typer.Option(help="Where it listens; 0 is any.")] = None,
-    data: Annotated[str | None, typer.Option(help="The directory of its store.")] = None,
-    log_format: Annotated[str | None, typer.Option(help="Of its log: text or json.")] = None,
+    host: Annotated[str | None, typer.Option(help="A loopback address.")] = None,
+    port: Annotated[int | None, typer.Option(help="The port; 0 is any free port.")] = None,
+    data: Annotated[str | None, typer.Option(help="The directory of the store.")] = None,
+    log_format: Annotated[str | None, typer.Option(help="Format of the log: text or json.")] = None,
+    accept_loss: Annotated[
+        bool | None, typer.Option("--accept-loss", help=_LOSS_HELP, show_default=False)
+    ] = None,
 ) -> None:
     """Serve publishers and subscribers over HTTP and WebSocket.
 
@@ -191,7 +201,7 @@ def serve(  # noqa: PLR0913  # its options
     from wherecast.cli.serve import ServeOptions, run_serve
 
     given = {"schema": schema, "runner": runner, "host": host, "port": port}
-    given |= {"data": data, "log_format": log_format}
+    given |= {"data": data, "log_format": log_format, "accept_loss": accept_loss}
     code = run_serve(ServeOptions(config, given))
     if code:
         raise typer.Exit(code)
@@ -201,16 +211,17 @@ def serve(  # noqa: PLR0913  # its options
 def bench(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the experiment.")],
     size: Annotated[
-        int | None, typer.Option(help="Number of filters or publications at most, for a quick run.")
+        int | None,
+        typer.Option(help="Largest number of filters or publications, for a quick run."),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(help="Seed of the workloads; drawn if not given.")
+        int | None, typer.Option(help="Seed of the workloads; by default random.")
     ] = None,
     directory: Annotated[Path, typer.Option(help="Directory of the results.")] = Path(
         "bench-results"
     ),
     only: Annotated[
-        str | None, typer.Option(metavar="WORKLOAD", help="Measure one workload only.")
+        str | None, typer.Option(metavar="WORKLOAD", help="Measure one workload or case only.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help=_JSON_HELP)] = False,
 ) -> None:
@@ -218,15 +229,15 @@ def bench(
 
     - language: filters read per second
 
-    - matching: publications matched per second, DuckDB and Polars beside
+    - matching: publications matched per second, compared with DuckDB and Polars
 
-    - trees: the kinds of index beside each other
+    - trees: the kinds of index, compared with each other
 
-    - spark: match beside the joins that users write (needs Java)
+    - spark: match compared with the joins that users write (needs Java)
 
-    - broker: a broker in process (part of it needs Java)
+    - broker: a broker in process (one case needs Java)
 
-    - server: a server over HTTP and WebSocket (part of it needs Java)
+    - server: a server over HTTP and WebSocket (two cases need Java)
 
     The other engines and the pictures need: pip install 'wherecast[bench]'
     """

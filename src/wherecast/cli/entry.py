@@ -1,4 +1,4 @@
-"""Runs a command and turns what goes wrong into one or two lines and an exit code."""
+"""Runs a command and turns errors into one or two lines and an exit code."""
 
 import os
 import sys
@@ -10,7 +10,7 @@ from wherecast.pipeline.filters.process_blobs import remove_own
 from wherecast.pipeline.spark.session import SparkFailed
 
 SUCCESS, FAILURE, USAGE = 0, 1, 2
-INTERRUPTED = 130  # as shells and Typer number Ctrl-C
+INTERRUPTED = 130  # the exit code of shells and Typer after Ctrl-C
 
 
 def main() -> None:
@@ -18,7 +18,7 @@ def main() -> None:
     try:
         code = run(sys.argv[1:])
     finally:
-        remove_own()  # what a command compiled, nobody else will use
+        remove_own()  # no other process uses the filters of a command
     sys.exit(code)
 
 
@@ -40,7 +40,7 @@ def run(arguments: Sequence[str]) -> int:
         return code if isinstance(code, int) else SUCCESS
     except KeyboardInterrupt:
         return _report("interrupted", INTERRUPTED)
-    except BrokenPipeError:  # the reader of our output has seen enough
+    except BrokenPipeError:  # the reader has closed our standard output
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return SUCCESS
     except Exception as error:  # noqa: BLE001  # the edge of the process
@@ -65,10 +65,10 @@ def _report(message: str, code: int) -> int:
 
 
 def _usage(error: Exception) -> str:
-    """What is wrong with the arguments, and where to read what is right."""
+    """The message about wrong arguments, with a hint to the help."""
     context = getattr(error, "ctx", None)
     command = "wherecast" if context is None else context.command_path
     message = " ".join(str(error.format_message()).split())  # type: ignore[attr-defined]
-    if not message:  # without arguments: the help was shown
+    if not message:  # without arguments Typer has shown the help
         return ""
     return f"{message}\nTry '{command} --help'."

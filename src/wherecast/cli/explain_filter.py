@@ -19,7 +19,7 @@ def run_explain(text: str, publication: str, schema_path: Path | None, as_json: 
     """Shows why a publication matches a filter or not.
 
     Raises:
-        WherecastError: the filter, the publication or the schema is wrong.
+        WherecastError: the filter, the publication or the schema is invalid.
     """
     schema = Schema((), open=True) if schema_path is None else Schema.load(schema_path)
     filter = Filter(text, schema)
@@ -31,7 +31,7 @@ def run_explain(text: str, publication: str, schema_path: Path | None, as_json: 
 
 
 def _read(text: str, schema: Schema) -> dict[str, object]:
-    """The one publication that a JSON text holds."""
+    """The single publication of a JSON text."""
     body = text.encode("utf-8", "surrogateescape")
     decoded = decode_json(body, schema)
     if decoded.rejected:
@@ -55,7 +55,7 @@ def show(console: Console, filter: Filter, explanation: Explanation) -> None:
 
 
 def verdicts(explanation: Explanation, header: bool = True) -> Table:
-    """A row per predicate: verdict, predicate, what it saw."""
+    """A table with a row per predicate: verdict, predicate, values."""
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="dim")
     table.show_header = header
     table.add_column("verdict", no_wrap=True)

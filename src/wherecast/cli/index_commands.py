@@ -1,4 +1,4 @@
-"""`wherecast index`: what can be done with the file of an index."""
+"""`wherecast index`: checks the file of an index."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -10,10 +10,10 @@ from wherecast.matching.verify_file import FileFigures, check_file, file_figures
 
 
 def run_check(path: Path, as_json: bool) -> bool:
-    """Verifies the file of an index, byte by byte; returns whether it is as it was written.
+    """Verifies the file of an index, byte by byte; returns whether it is intact.
 
     Raises:
-        SnapshotError: it is missing, cut off, of a newer format, or no index at all.
+        SnapshotError: the file is missing, cut off, of a newer format, or not an index.
     """
     figures = file_figures(path)
     read, damaged = 0, []

@@ -1,4 +1,4 @@
-"""`wherecast subscriptions`: those of a subscriber, listed and deleted."""
+"""`wherecast subscriptions`: lists and deletes the subscriptions of a subscriber."""
 
 import orjson
 
@@ -14,7 +14,7 @@ def run_list(name: str, url: str | None, as_json: bool) -> None:
 
 
 def run_delete(name: str, id: str, url: str | None, as_json: bool) -> None:
-    """Ends a subscription; what it queued stays."""
+    """Ends a subscription; its queued notifications stay."""
     Remote(url).call("DELETE", path_of("subscribers", name, "subscriptions", id))
     done = {"subscriber": name, "deleted": id}
     print(orjson.dumps(done).decode() if as_json else f"Deleted {id} of {name}.")

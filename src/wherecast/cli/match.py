@@ -1,4 +1,4 @@
-"""`wherecast match`: files in, a file of matches and one line of figures out."""
+"""`wherecast match`: matches files, writes a file of matches, prints one line of figures."""
 
 import tempfile
 import time
@@ -15,9 +15,9 @@ from wherecast.cli import screen
 from wherecast.model import ConfigError, Schema
 from wherecast.pipeline.files import open_publications, read_filters
 from wherecast.pipeline.files.match_files import Runner, Tally, match_files
-from wherecast.pipeline.filters.blob_location import placed
+from wherecast.pipeline.filters.blob_location import store_in_directory
 from wherecast.pipeline.filters.filter_table import FilterPart, OnBad, RejectedFilter
-from wherecast.pipeline.filters.loaded_filters import compile_part, loaded
+from wherecast.pipeline.filters.loaded_filters import compile_part, with_columns
 from wherecast.pipeline.spark.session import spark_session
 from wherecast.pipeline.spark.session_status import Whereabouts, Work, whereabouts, work
 from wherecast.pipeline.stages import inline_runner
@@ -28,7 +28,7 @@ _SHOWN_MAX = 3
 
 @dataclass(frozen=True, slots=True)
 class MatchOptions:
-    """The options of the command, as it documents them."""
+    """The options of the command; its help describes them."""
 
     filters: Path
     publications: Path
@@ -44,11 +44,11 @@ def run_match(options: MatchOptions) -> None:
     """Matches files.
 
     Raises:
-        WherecastError: an option or a file is wrong.
+        WherecastError: an option or a file is invalid.
     """
     for path in (options.filters, options.publications):
         if path.resolve() == options.output.resolve():
-            raise ConfigError(f"{path} is read and cannot be written to")
+            raise ConfigError(f"{path} is an input and cannot be the output too")
     schema = None if options.schema is None else Schema.load(options.schema)
     publications = open_publications(options.publications, schema)
     on_bad: OnBad = "skip" if options.skip_bad_filters else "raise"
@@ -79,13 +79,13 @@ class _Compiled:
 
 @dataclass(frozen=True, slots=True)
 class _Runner:
-    """A runner with the filters in the form that it takes.
+    """A runner with its filters.
 
     Attributes:
         run: runs a task.
         filters: the filters that the task loads.
         tasks: returns the Spark tasks that run now.
-        spark: the Spark that it runs on; None for this process.
+        spark: the Spark of the runner; None for this process.
     """
 
     run: Runner
@@ -96,7 +96,7 @@ class _Runner:
 
 @dataclass(frozen=True, slots=True)
 class _StartedSpark:
-    """A session whose Python workers run, and the time that both took to start."""
+    """A session with running Python workers, and the time of their start."""
 
     where: Whereabouts
     start_seconds: float
@@ -106,7 +106,7 @@ class _StartedSpark:
 def _runner(options: MatchOptions, given: _Compiled) -> Iterator[_Runner]:
     if options.runner == "inline":
         part = given.part
-        filters = loaded([part.part], part.kept, given.id_type, given.schema, False)
+        filters = with_columns([part.part], part.kept, given.id_type, given.schema, False)
         yield _Runner(inline_runner.run, filters)
         return
     with ExitStack() as stack:
@@ -120,7 +120,9 @@ def _runner(options: MatchOptions, given: _Compiled) -> Iterator[_Runner]:
             started = _StartedSpark(whereabouts(spark), time.perf_counter() - start)
         from wherecast.pipeline.spark.spark_runner import run_on_files
 
-        source = placed(given.part, given.id_type, given.schema, False, folder / "filters")
+        source = store_in_directory(
+            given.part, given.id_type, given.schema, False, folder / "filters"
+        )
         run = run_on_files(spark, folder)
         yield _Runner(run, source, lambda: work(spark), started)
 
@@ -133,7 +135,7 @@ def _so_far(tally: Tally, now: Work) -> str:
 
 
 def _complain(tally: Tally, rejected: list[RejectedFilter]) -> None:
-    """Prints on standard error how many filters and publications were left out, and why."""
+    """Prints on standard error the numbers of bad filters and publications, with reasons."""
     err = screen.console(stderr=True)
     if rejected:
         err.print(f"{screen.count(len(rejected), 'filter')} left out:", soft_wrap=True)
@@ -147,7 +149,7 @@ def _complain(tally: Tally, rejected: list[RejectedFilter]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Report:
-    """The figures of a run; `spark` is None where this process matched."""
+    """The figures of a run; `spark` is None if this process matched."""
 
     output: Path
     filters: int

@@ -1,4 +1,4 @@
-"""`wherecast publish`: a file, standard input, or key=value pairs."""
+"""`wherecast publish`: publishes a file, standard input, or name=value pairs."""
 
 import sys
 from collections.abc import Iterable, Iterator
@@ -60,10 +60,10 @@ class _Sum:
 
 
 def run_publish(options: PublishOptions) -> bool:
-    """Publishes, and prints what became of it; whether all was accepted.
+    """Publishes and prints the verdicts; returns whether no publication was rejected.
 
     Raises:
-        ConfigError: it is not clear what is to be published.
+        ConfigError: neither or both of pairs and a file are given, or one is invalid.
         Unreachable: no server answers.
         RefusedByServer: the server refused the request.
     """
@@ -82,14 +82,14 @@ def run_publish(options: PublishOptions) -> bool:
 
 
 def _one(remote: Remote, options: PublishOptions) -> dict[str, Any]:
-    """The publication of name=value pairs; texts are texts where the schema says so."""
+    """The publication of name=value pairs, with values in the types of the schema."""
     _, stream = remote.call("GET", path_of("streams", options.stream))
     declared = stream["schema"]["attributes"]
     attributes: dict[str, Any] = {}
     for pair in options.pairs:
         name, sign, text = pair.partition("=")
         if not sign or not name:
-            raise ConfigError(f"{pair} is no name=value pair")
+            raise ConfigError(f"{pair} is not a name=value pair")
         if name in attributes:
             raise ConfigError(f"{name} is given twice")
         attributes[name] = _value(text, declared.get(name))
@@ -138,13 +138,13 @@ def _publish_lines(remote: Remote, path: str, lines: Iterable[bytes], total: _Su
     first = 0
     with screen.progress("Publishing", lambda _: f"{total.accepted:,} accepted"):
         for part in _parts(lines):
-            body = b"".join(_enveloped(line) for line in part)
+            body = b"".join(_envelope(line) for line in part)
             total.add(remote.call("POST", path, body, _NDJSON)[1], first)
             first += len(part)
 
 
 def _parts(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
-    """Lines that are sent together."""
+    """The lines in parts, one per request."""
     waiting = iter(lines)
     while part := list(islice(waiting, _LINES_AT_ONCE)):
         while sum(map(len, part)) > _BYTES_AT_ONCE and len(part) > 1:
@@ -154,13 +154,13 @@ def _parts(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
         yield part
 
 
-def _enveloped(line: bytes) -> bytes:
-    """A line as the server takes it: an object without `attributes` is the attributes."""
+def _envelope(line: bytes) -> bytes:
+    """The publication object of a line; an object without `attributes` is the attributes."""
     text = line.strip()
     try:
         given = orjson.loads(text)
     except orjson.JSONDecodeError:
-        return text + b"\n"  # the server says what is wrong
+        return text + b"\n"  # the server reports the error
     if isinstance(given, dict) and "attributes" not in given:
         text = b'{"attributes":' + text + b"}"
     return text + b"\n"

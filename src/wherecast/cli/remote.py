@@ -16,17 +16,17 @@ _TIMEOUT_S = 90.0
 
 
 class Unreachable(WherecastError):
-    """No server answers there."""
+    """No server answers at the URL."""
 
-    exit_code = 1  # a failure, and no wrong input
+    exit_code = 1  # a failure, not a usage error
 
 
 class RefusedByServer(WherecastError):
     """The server refused a request.
 
     Attributes:
-        status: of its answer.
-        code: a stable word.
+        status: the HTTP status of the answer.
+        code: the stable code of the error.
     """
 
     def __init__(self, status: int, code: str, message: str) -> None:
@@ -36,33 +36,35 @@ class RefusedByServer(WherecastError):
 
 
 class Remote:
-    """A connection to a server, made anew where it was cut.
+    """A connection to a server, which reconnects when it was cut.
 
     Args:
-        url: of the server; None is that of the environment, or the usual one.
+        url: the URL of the server; None is WHERECAST_URL or else the default URL.
 
     Raises:
-        ConfigError: the address is none.
+        ConfigError: the URL is invalid.
     """
 
     def __init__(self, url: str | None) -> None:
         self.url = (url or os.environ.get(_VARIABLE) or URL).rstrip("/")
         parts = urlsplit(self.url)
         if parts.scheme != "http" or not parts.hostname:
-            raise ConfigError(f"{self.url} is no address such as {URL}")
+            raise ConfigError(f"{self.url} is not a URL such as {URL}")
         try:
             port = parts.port or 80
         except ValueError:
-            raise ConfigError(f"{self.url} has a port that is none") from None
+            raise ConfigError(f"{self.url} has an invalid port") from None
         self._connection = http.client.HTTPConnection(parts.hostname, port, timeout=_TIMEOUT_S)
 
     def call(
         self, method: str, path: str, body: Any = None, kind: str = "application/json"
     ) -> tuple[int, Any]:
-        """The status and the document of an answer below 400, and of a publisher's 409 and 422.
+        """The status and the JSON document of an answer.
+
+        An answer with verdicts on publications is returned also with status 409 or 422.
 
         Raises:
-            Unreachable: nobody answers.
+            Unreachable: no server answers.
             RefusedByServer: the answer is an error.
         """
         given = body if isinstance(body, bytes | None) else orjson.dumps(body)
@@ -76,19 +78,19 @@ class Remote:
             reason = getattr(error, "strerror", None) or type(error).__name__
             raise Unreachable(f"no server answers at {self.url}: {reason.lower()}") from None
         except KeyboardInterrupt:
-            self._connection.close()  # what comes over it now is no answer to the next call
+            self._connection.close()  # a late answer must not become that of the next call
             raise
         try:
             document: Any = orjson.loads(content) if content else {}
         except orjson.JSONDecodeError:
-            raise Unreachable(f"what answers at {self.url} is no Wherecast server") from None
+            raise Unreachable(f"{self.url} is not a Wherecast server") from None
         if answer.status >= 400 and "accepted" not in document:
             found = document["error"]
             raise RefusedByServer(answer.status, found["code"], found["message"])
         return answer.status, document
 
     def pages(self, path: str, key: str) -> Iterator[Any]:
-        """Everything of a list that comes in pages."""
+        """The items of all pages of a list."""
         after = ""
         while True:
             _, document = self.call("GET", f"{path}?after={quote(after, safe='')}")
@@ -98,10 +100,10 @@ class Remote:
             after = document["after"]
 
     def close(self) -> None:
-        """Ends the connection."""
+        """Closes the connection."""
         self._connection.close()
 
 
 def path_of(*parts: str) -> str:
-    """The path of some names."""
+    """The URL path of names, quoted."""
     return "/v1/" + "/".join(quote(part, safe="") for part in parts)

@@ -1,4 +1,4 @@
-"""Shared by the commands: consoles, figures for people, a progress bar on terminals."""
+"""Output of the commands: consoles, readable figures, a progress bar on terminals."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ __all__ = ["MASTER", "console", "count", "progress", "rate", "seconds"]
 
 
 def console(stderr: bool = False) -> Console:
-    """A console that writes plain text where it is not a terminal."""
+    """A console, which writes plain text unless it is a terminal."""
     return Console(stderr=stderr, highlight=False)
 
 
@@ -28,7 +28,7 @@ def count(number: int, noun: str) -> str:
 
 
 def seconds(duration: float) -> str:
-    """A duration for people."""
+    """A duration in seconds, to two decimals below 10 s."""
     return f"{duration:.2f} s" if duration < 10 else f"{duration:.0f} s"
 
 
@@ -39,7 +39,7 @@ def rate(number: int, duration: float) -> str:
 
 
 class _CurrentText(TextColumn):
-    """A text that is made anew whenever the bar is drawn."""
+    """A text that is computed whenever the bar is drawn."""
 
     def __init__(self, describe: Callable[[Work], str]) -> None:
         super().__init__("")
@@ -51,7 +51,7 @@ class _CurrentText(TextColumn):
 
 
 class _Bar(BarColumn):
-    """A bar of the running Spark tasks; without any, it only moves."""
+    """A bar of the running Spark tasks; without tasks it pulses."""
 
     def __init__(self, tasks: Callable[[], Work]) -> None:
         super().__init__(20)
@@ -71,7 +71,7 @@ def progress(
     tasks: Callable[[], Work] = Work,
     out: Console | None = None,
 ) -> Iterator[None]:
-    """A progress bar on a terminal, nothing elsewhere.
+    """Shows a progress bar while the body runs, on a terminal only.
 
     Args:
         what: name of the work.
@@ -79,7 +79,7 @@ def progress(
         tasks: returns the tasks that the bar shows; the thread that draws calls it.
         out: the console, on which other lines may be printed above the bar.
     """
-    out = out or console()  # starting Spark takes standard error away for a while
+    out = out or console()  # the start of Spark redirects standard error
     if not out.is_terminal:
         yield
         return

@@ -1,4 +1,4 @@
-"""`wherecast serve`: the server, until it is told to stop."""
+"""`wherecast serve`: runs the server until SIGTERM or SIGINT."""
 
 import asyncio
 import os
@@ -26,11 +26,11 @@ _LEVELS = {"died": "error", "failed": "error", "told": "warning"}
 
 @dataclass(frozen=True, slots=True)
 class ServeOptions:
-    """What the command line says; None is not said.
+    """The options of the command line.
 
     Attributes:
         config: the file of settings.
-        given: settings of the section `server`.
+        given: settings of the section `server`; None for an option that is not given.
     """
 
     config: Path | None
@@ -38,10 +38,10 @@ class ServeOptions:
 
 
 def run_serve(options: ServeOptions) -> int:
-    """Serves until SIGTERM or SIGINT; the exit code.
+    """Serves until SIGTERM or SIGINT; returns the exit code.
 
     Raises:
-        ConfigError: a setting cannot work, a package is missing, or the port is in use.
+        ConfigError: a setting is invalid, a package is missing, or the port is in use.
     """
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
@@ -50,7 +50,7 @@ def run_serve(options: ServeOptions) -> int:
     settings = load_settings(options.config, os.environ, {"server": given})
     check_master(settings)
     if settings.server.schema:
-        Schema.load(settings.server.schema)  # a bad one is refused before anything is started
+        Schema.load(settings.server.schema)  # refuses a bad schema before any process starts
     listening = listen(settings.server.host, settings.server.port)
     return asyncio.run(_run(settings, listening, Speaker(settings)))
 
@@ -60,14 +60,14 @@ async def _run(settings: Settings, listening: Any, speaker: "Speaker") -> int:
 
 
 class Speaker:
-    """Tells the one who runs the server what happens."""
+    """Prints the events of the server, as text or as JSON."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._is_json = settings.server.log_format == "json"
 
     def report(self, what: str, known: dict[str, Any]) -> None:
-        """Tells of an event."""
+        """Prints an event."""
         if what == "told" and not self._is_plain(known):
             print(known["line"], file=sys.stderr, flush=True)
         elif self._is_json:

@@ -18,43 +18,49 @@ _SHOWN_MAX = 20
 
 
 @dataclass
-class _Checked:
-    """What a check has found so far."""
+class _CheckReport:
+    """The counts, problems and notes of a check so far."""
 
     counts: Counter[str] = field(default_factory=Counter)
     problems: list[CheckFinding] = field(default_factory=list)
+    notes: list[CheckFinding] = field(default_factory=list)
 
 
 def run_check(path: Path, as_json: bool) -> bool:
-    """Verifies everything in a directory; returns whether it is as it was written.
+    """Verifies all files of a directory; returns whether they are intact.
 
     Raises:
-        ConfigError: the directory is no store.
+        ConfigError: the directory is not a store.
     """
-    found = _checked(path)
+    found = _check(path)
     if as_json:
         print(orjson.dumps(_report(path, found)).decode())
         return not found.problems
     lines = [_summary(path, found)]
     if found.problems:
-        lines += _listed(f"{screen.count(len(found.problems), 'problem')}:", found.problems)
+        lines += _problem_lines(f"{screen.count(len(found.problems), 'problem')}:", found.problems)
     else:
         lines.append("Everything is as it was written.")
-    print("\n".join(lines))
+    print("\n".join(lines + _note_lines(found)))
     return not found.problems
 
 
-def run_repair(path: Path, as_json: bool) -> bool:
+def run_repair(path: Path, as_json: bool, accepts_loss: bool = False) -> bool:
     """Rebuilds derived data in a directory; returns whether no problem is left.
 
+    Args:
+        path: the directory.
+        as_json: whether the report is JSON.
+        accepts_loss: whether to continue without commits that the log has lost.
+
     Raises:
-        ConfigError: the directory is no store.
+        ConfigError: the directory is not a store.
         StoreError: the store is in use.
     """
-    before = _checked(path)
-    if repair_store(path, {one.place for one in before.problems}):
+    before = _check(path)
+    if repair_store(path, {one.place for one in before.problems}, accepts_loss):
         _mend_segments(path)
-    after = _checked(path)
+    after = _check(path)
     left = {(one.place, one.problem) for one in after.problems}
     repaired = [one for one in before.problems if (one.place, one.problem) not in left]
     if as_json:
@@ -63,33 +69,37 @@ def run_repair(path: Path, as_json: bool) -> bool:
         return not after.problems
     lines = [_summary(path, after)]
     if repaired:
-        lines += _listed(f"{screen.count(len(repaired), 'problem')} repaired:", repaired)
+        lines += _problem_lines(f"{screen.count(len(repaired), 'problem')} repaired:", repaired)
     if after.problems:
-        lines += _listed(f"{screen.count(len(after.problems), 'problem')} left:", after.problems)
-        lines.append("These are records that nothing else tells; a backup may have them.")
+        lines += _problem_lines(
+            f"{screen.count(len(after.problems), 'problem')} left:", after.problems
+        )
+        lines.append("These records cannot be derived from others; a backup may have them.")
     elif not repaired:
         lines.append("Everything is as it was written.")
-    print("\n".join(lines))
+    print("\n".join(lines + _note_lines(after)))
     return not after.problems
 
 
-def _checked(path: Path) -> _Checked:
-    found = _Checked()
+def _check(path: Path) -> _CheckReport:
+    found = _CheckReport()
     with screen.progress("Checking", lambda _: f"{found.counts.total():,} records"):
         for one in check_store(path):
             if one.noun:
                 found.counts[one.noun] += one.count
             if one.problem:
                 found.problems.append(one)
+            if one.note:
+                found.notes.append(one)
     return found
 
 
 def _mend_segments(path: Path) -> None:
-    """Makes damaged and missing segments again from the log, as far as it still has them."""
+    """Rebuilds damaged and missing segments from the log, as far as the log reaches back."""
     damaged = [one.sequences for one in check_store(path) if one.sequences]
     with closing(open_store(path)) as store:
         for sequences in damaged:
-            with suppress(StoreError):  # the check names it
+            with suppress(StoreError):  # the next check reports the segment
                 mend(store, sequences.start, sequences.stop, now_us())
 
 
@@ -97,8 +107,8 @@ def run_backup(path: Path, target: Path, as_json: bool) -> None:
     """Copies a store, consistently, while it is in use.
 
     Raises:
-        ConfigError: it is no store, or the target is not empty.
-        StoreError: it cannot be read, or the disk is full.
+        ConfigError: the directory is not a store, or the target is not empty.
+        StoreError: the store cannot be read, or the disk is full.
     """
     sizes: Counter[str] = Counter()
     missing: list[str] = []
@@ -114,27 +124,32 @@ def run_backup(path: Path, target: Path, as_json: bool) -> None:
     print(f"{target}: {screen.count(len(sizes), 'file')}, {sizes.total():,} bytes")
     if missing:
         noun = screen.count(len(missing), "segment")
-        print(f"{noun} missing in {path}; what they held is made again from the log")
+        print(f"{noun} missing in {path}; the copy rebuilds them from the log")
 
 
-def _summary(path: Path, found: _Checked) -> str:
+def _summary(path: Path, found: _CheckReport) -> str:
     counts = (screen.count(count, noun) for noun, count in found.counts.items())
     return f"{path}: " + ", ".join(counts)
 
 
-def _listed(title: str, problems: list[CheckFinding]) -> list[str]:
+def _note_lines(found: _CheckReport) -> list[str]:
+    return [f"Note: {one.place}: {one.note}" for one in found.notes]
+
+
+def _problem_lines(title: str, problems: list[CheckFinding]) -> list[str]:
     lines = [title, *(f"  {one.place}: {one.problem}" for one in problems[:_SHOWN_MAX])]
     if len(problems) > _SHOWN_MAX:
         lines.append(f"  … and {len(problems) - _SHOWN_MAX:,} more (--json shows all)")
     return lines
 
 
-def _report(path: Path, found: _Checked) -> dict[str, object]:
+def _report(path: Path, found: _CheckReport) -> dict[str, object]:
     return {
         "path": str(path),
         "counts": dict(found.counts),
         "intact": not found.problems,
         "problems": [_as_dict(one) for one in found.problems],
+        "notes": [{"place": one.place, "note": one.note} for one in found.notes],
     }
 
 

@@ -1,4 +1,4 @@
-"""`wherecast subscribe`: notifications as they come, acknowledged, over any interruption."""
+"""`wherecast subscribe`: prints and acknowledges notifications, across interruptions."""
 
 import signal
 import sys
@@ -42,7 +42,7 @@ class SubscribeOptions:
 
 
 def run_subscribe(options: SubscribeOptions) -> None:
-    """Prints notifications and acknowledges each once it is printed.
+    """Prints notifications and acknowledges each after it is printed.
 
     Raises:
         Unreachable: no server answered from the start.
@@ -51,7 +51,7 @@ def run_subscribe(options: SubscribeOptions) -> None:
     remote = Remote(options.url)
     _set_up(remote, options)
     left = options.count
-    for found in _received(remote, options):
+    for found in _receive(remote, options):
         shown = found if left is None else found[:left]
         _show(remote, options, shown)
         if left is not None:
@@ -73,15 +73,15 @@ def _set_up(remote: Remote, options: SubscribeOptions) -> None:
 
 
 def _show(remote: Remote, options: SubscribeOptions, shown: list[dict[str, Any]]) -> None:
-    """Prints notifications and acknowledges them; after Ctrl-C, the printed ones."""
+    """Prints and acknowledges notifications; on Ctrl-C acknowledges those already printed."""
     path = path_of("subscribers", options.name, "ack")
     printed = None
     try:
         for one in shown:
-            with _uninterrupted():  # whoever sees the line may send Ctrl-C at once
+            with _uninterrupted():  # a reader of the line may send Ctrl-C at once
                 print(orjson.dumps(one).decode() if options.as_json else line_of(one), flush=True)
                 printed = {"through": one["cursor"]}
-        persisting(remote, "POST", path, printed)
+        call_until_answered(remote, "POST", path, printed)
     except KeyboardInterrupt:
         if printed is not None:
             with suppress(Unreachable, RefusedByServer):
@@ -92,7 +92,7 @@ def _show(remote: Remote, options: SubscribeOptions, shown: list[dict[str, Any]]
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
     """Ctrl-C waits for the end of the block; a second Ctrl-C does not wait."""
-    if current_thread() is not main_thread():  # it has none
+    if current_thread() is not main_thread():  # only the main thread gets signals
         yield
         return
     caught: list[int] = []
@@ -111,18 +111,18 @@ def _uninterrupted() -> Iterator[None]:
         raise KeyboardInterrupt
 
 
-def _received(remote: Remote, options: SubscribeOptions) -> Iterator[list[dict[str, Any]]]:
-    """The notifications of one pull after the other, without end."""
+def _receive(remote: Remote, options: SubscribeOptions) -> Iterator[list[dict[str, Any]]]:
+    """The notifications of successive pulls, without end."""
     most = _AT_ONCE if options.count is None else min(_AT_ONCE, options.count)
     path = path_of("subscribers", options.name, "notifications") + f"?max={most}&wait={_WAIT_S}"
     while True:
-        found = persisting(remote, "GET", path)["notifications"]
+        found = call_until_answered(remote, "GET", path)["notifications"]
         if found:
             yield found
 
 
-def persisting(remote: Remote, method: str, path: str, body: Any = None) -> Any:
-    """The answer to a request, which is sent again while the server is away."""
+def call_until_answered(remote: Remote, method: str, path: str, body: Any = None) -> Any:
+    """The answer to a request, which is repeated until a server answers."""
     wait_s = _RETRY_FIRST_S
     while True:
         try:
@@ -136,7 +136,7 @@ def persisting(remote: Remote, method: str, path: str, body: Any = None) -> Any:
 
 
 def line_of(notification: dict[str, Any]) -> str:
-    """A notification for people."""
+    """A notification as one line of text."""
     publication = notification["publication"]
     values = " ".join(
         f"{name}={_shown(value)}" for name, value in publication["attributes"].items()

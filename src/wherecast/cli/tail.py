@@ -1,11 +1,11 @@
-"""`wherecast tail`: everything that is published on a stream, as it comes."""
+"""`wherecast tail`: prints all publications of a stream as they come."""
 
 from dataclasses import dataclass
 
 import orjson
 
 from wherecast.cli.remote import Remote, path_of
-from wherecast.cli.subscribe import line_of, persisting
+from wherecast.cli.subscribe import call_until_answered, line_of
 
 _WAIT_S = 20
 
@@ -44,7 +44,7 @@ def run_tail(options: TailOptions) -> None:
         most = 100 if left is None else min(left, 100)
         query = f"?from={place}&max={most}&wait={_WAIT_S}"
         path = path_of("streams", options.stream, "publications") + query
-        found = persisting(remote, "GET", path)
+        found = call_until_answered(remote, "GET", path)
         for one in found["publications"]:
             print(orjson.dumps(one).decode() if options.as_json else line_of(one), flush=True)
         place = found["next"]

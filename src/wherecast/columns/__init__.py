@@ -1,13 +1,15 @@
 """Record batches of a schema, from JSON, NDJSON, Python rows, Arrow, pandas and Polars.
 
-Every reader gives a `Decoded`: the good rows as one record batch, where they stood in the
-input, and a verdict for each problem of each bad row. A bad row never costs a good one.
+Every reader returns a `Decoded`: the good rows as one record batch, the numbers of these rows in
+the input, and a rejection for each problem of each bad row. A bad row never costs a good one.
 
-- `schema`: the Arrow schema of a batch.
-- `decoded`: what a reader gives.
-- `json` (with `outline`) and `rows`: publications as text and as Python mappings.
-- `arrow` (with `sources` and `casts`): tables and data frames.
-- `values` and `domains`: one column at a time, typed and inside its declared domain.
+- `arrow_schema`: the Arrow schema of a batch.
+- `decoded`: the result of a reader.
+- `json` (with `json_outline`) and `rows`: publications as text and as Python mappings.
+- `arrow` (with `sources`, `casts`, `decimal_columns` and `time_columns`): tables and data frames.
+- `value_columns` and `domains`: the values of one column, converted and checked.
+- `comparable`: columns as batches hold them, and as filters compare them.
+- `log_encoding`: batches as bytes for a log.
 """
 
 from wherecast.columns.arrow import read_arrow

@@ -1,7 +1,7 @@
 """Publications as tables: Arrow, pandas, Polars, DuckDB, or anything with the Arrow interface.
 
-A table carries other columns too: those that the schema does not name are left alone. The schema
-finds its columns by exact case, else by any case where that is unique; a field of a struct by its
+A table may have columns that the schema does not name; they are ignored. An attribute finds its
+column by exact case, else by any case if only one column fits; a field of a struct is found by its
 dotted path. An attribute without a column is missing in every row.
 """
 
@@ -25,23 +25,23 @@ def read_arrow(data: Any, schema: Schema, strict: bool = True) -> Decoded:
     """The record batch of a table's rows.
 
     In an open schema the undeclared columns of numbers, strings and bools are attributes too;
-    undeclared columns of other types are left alone.
+    undeclared columns of other types are ignored.
 
     Args:
         data: a pyarrow table, batch or reader, a data frame, or anything with the Arrow interface.
-        schema: the schema that the rows must keep.
-        strict: whether rows are refused. Else every row is good, and a value that its column
-            cannot have is as near to it as can be: text that is not UTF-8 has the replacement
-            character in it, any other is missing.
+        schema: the schema of the rows.
+        strict: whether a row with a bad value is refused. If not, every row is good: text that is
+            not UTF-8 has replacement characters, and any other bad value is missing.
 
     Raises:
-        SchemaError: a column cannot be the attribute of its name, or two columns are the same one.
+        SchemaError: the type of a column does not fit the attribute of its name, or two columns
+            stand for one attribute.
         PublicationError: a column is damaged, or holds too much text for one batch.
         ConfigError: the data is no table.
     """
     source = source_of(data, schema)
     _refuse_structs(source, schema)
-    declared, undeclared = _assigned(source, schema)
+    declared, undeclared = _assign_columns(source, schema)
     columns = [_declared(a, declared.get(a.name), source.length) for a in schema]
     extra = {}
     for name, leaf in undeclared.items():
@@ -55,7 +55,7 @@ def read_arrow(data: Any, schema: Schema, strict: bool = True) -> Decoded:
 
 
 def _refuse_structs(source: Source, schema: Schema) -> None:
-    """Refuses a struct whose own name is an attribute."""
+    """Raises SchemaError if the name of a struct is the name of an attribute."""
     for path, kind in source.structs.items():
         attribute = schema.find(path)
         if attribute is not None:
@@ -63,13 +63,13 @@ def _refuse_structs(source: Source, schema: Schema) -> None:
             raise SchemaError([Problem("wrong_type", f"{text} {attribute.name}", attribute.name)])
 
 
-def _assigned(
+def _assign_columns(
     source: Source, schema: Schema
 ) -> tuple[dict[str, LeafColumn], dict[str, LeafColumn]]:
-    """The leaf of each declared attribute that has one, and those of the undeclared ones.
+    """The leaf columns by attribute: those of declared attributes, and the undeclared ones.
 
     Raises:
-        SchemaError: two columns are the same attribute.
+        SchemaError: two columns stand for one attribute.
     """
     found: dict[str, list[LeafColumn]] = {}
     others: dict[str, list[LeafColumn]] = {}
@@ -87,7 +87,7 @@ def _assigned(
 
 
 def _only(name: str, leaves: list[LeafColumn]) -> LeafColumn:
-    """The one leaf of an attribute."""
+    """The single leaf column of an attribute; raises SchemaError if there are several."""
     if len(leaves) > 1:
         paths = ", ".join(leaf.path for leaf in leaves)
         text = f"attribute {name} has more than one column: {paths}"
@@ -105,7 +105,7 @@ def _declared(attribute: Attribute, leaf: LeafColumn | None, length: int) -> Dec
 
 
 def _undeclared(name: str, leaf: LeafColumn) -> DecodedColumn | None:
-    """The column of an undeclared attribute of an open schema, None where it cannot be one."""
+    """The column of an undeclared attribute of an open schema; None if its type does not fit."""
     if isinstance(leaf.values, list):
         return _undeclared_objects(name, leaf.values)
     parts: dict[Type, pa.ChunkedArray] = {}
@@ -126,7 +126,7 @@ def _undeclared(name: str, leaf: LeafColumn) -> DecodedColumn | None:
 
 
 def _undeclared_objects(name: str, values: list[object]) -> DecodedColumn | None:
-    """A column of Python objects; None where none of them could be an attribute's value."""
+    """The column of Python objects; None if no object is a number, a string or a bool."""
     if not any(isinstance(value, int | float | str) for value in values):
         return None
     return open_column(name, values)

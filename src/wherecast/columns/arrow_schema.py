@@ -14,13 +14,12 @@ ARROW_TYPES: dict[Type, pa.DataType] = {
     "string": pa.string(),
     "timestamp": TIMESTAMP,
 }
-
-"""The types in which values are held: of a decimal its units, of a date its first moment."""
+"""The types of canonical values: a decimal is held as its units, a date as its first moment."""
 
 OPEN_TYPE = pa.struct(
     [("number", ARROW_TYPES["float"]), ("text", ARROW_TYPES["string"]), ("truth", pa.bool_())]
 )
-"""An undeclared attribute of an open schema: at most one of the three is set in a row."""
+"""The type of an undeclared attribute of an open schema: a row sets at most one of the three."""
 
 _OPEN_MARK = {b"wherecast.open": b"1"}
 
@@ -46,7 +45,7 @@ def arrow_schema(schema: Schema) -> pa.Schema:
 
 
 def open_field(name: str) -> pa.Field:
-    """The field of an undeclared attribute, marked so that it is known again."""
+    """The field of an undeclared attribute, with the mark that `is_open_field` looks for."""
     return pa.field(name, OPEN_TYPE, metadata=_OPEN_MARK)
 
 

@@ -1,4 +1,4 @@
-"""Arrow columns of every accepted type as columns of an attribute.
+"""Arrow columns of any accepted type, converted to the column of an attribute.
 
 | attribute | accepted columns |
 |---|---|
@@ -11,8 +11,8 @@
   microseconds; strings with ISO 8601 times |
 | date | dates; timestamps and strings, where each is the first moment of a day in UTC |
 
-Each also as a dictionary or run-end encoded column. A value that does not fit makes its row a bad
-one; a column of another type (lists, maps, …) is a `SchemaError`.
+Each type may also come dictionary-encoded or run-end encoded. A value that does not fit makes its
+row a bad row; a column of another type (lists, maps, …) raises `SchemaError`.
 """
 
 from collections.abc import Callable
@@ -25,10 +25,10 @@ import pyarrow.types as kinds
 
 from wherecast.arrays.vectors import values_of
 from wherecast.columns.arrow_schema import ARROW_TYPES
-from wherecast.columns.comparable import typed
+from wherecast.columns.comparable import batch_column
 from wherecast.columns.decimal_columns import units_of_numbers
 from wherecast.columns.decoded import DecodedColumn
-from wherecast.columns.domains import inside, masked, settled
+from wherecast.columns.domains import canonical_values, check_domain, masked_array
 from wherecast.columns.time_columns import dates, midnights, times
 from wherecast.columns.value_columns import column_of, too_large
 from wherecast.model.errors import Problem, PublicationError, SchemaError
@@ -44,10 +44,10 @@ _BYTES = {
 
 
 def cast_column(attribute: Attribute, name: str, values: pa.ChunkedArray) -> DecodedColumn:
-    """The column of an attribute, typed and inside its domain.
+    """The column of an attribute, converted to its type and checked against its domain.
 
     Raises:
-        SchemaError: no column of this type can be the attribute; names the column and its type.
+        SchemaError: the type of the column does not fit the attribute.
         PublicationError: the column is damaged, or too large.
     """
     array = plain_array(name, values)
@@ -55,14 +55,14 @@ def cast_column(attribute: Attribute, name: str, values: pa.ChunkedArray) -> Dec
     if reader is None:
         text = f"column {name} is {values.type}, which cannot be the {attribute.kind} attribute"
         raise SchemaError([Problem("wrong_type", f"{text} {attribute.name}", attribute.name)])
-    # Types first, on an attribute without a domain; the domain is looked at below.
+    # The reader checks types only; the domain is checked after it.
     found = reader(attribute.plain(), array)
-    judged = inside(attribute, found.array)
-    return typed(attribute, DecodedColumn(judged.array, found.problems + judged.problems))
+    judged = check_domain(attribute, found.array)
+    return batch_column(attribute, DecodedColumn(judged.array, found.problems + judged.problems))
 
 
 def open_type(type_: pa.DataType) -> Type | None:
-    """The type that an undeclared column has in an open schema, if it can be an attribute."""
+    """The type of an undeclared column in an open schema; None if it cannot be an attribute."""
     if kinds.is_dictionary(type_) or kinds.is_run_end_encoded(type_):
         return open_type(type_.value_type)
     if kinds.is_integer(type_) or kinds.is_floating(type_):
@@ -73,10 +73,10 @@ def open_type(type_: pa.DataType) -> Type | None:
 
 
 def plain_array(name: str, values: pa.ChunkedArray) -> pa.Array:
-    """The column in one piece and without an encoding; checked, so that no kernel trips on it.
+    """The column as one array without an encoding, validated in full.
 
     Raises:
-        PublicationError: the column is damaged, or its text too large for one piece.
+        PublicationError: the column is damaged, or its text is too large for one array.
         SchemaError: Arrow itself cannot decode the column.
     """
     try:
@@ -108,7 +108,7 @@ def _without_encoding(array: pa.Array) -> pa.Array:
 def _reader(
     attribute: Attribute, arrow: pa.DataType
 ) -> Callable[[Attribute, pa.Array], DecodedColumn] | None:
-    """What makes a column of an Arrow type one of an attribute type, if anything does."""
+    """The function that converts an Arrow type to the attribute's type; None if there is none."""
     if kinds.is_null(arrow):
         return _cast
     is_number = kinds.is_decimal(arrow) or kinds.is_integer(arrow) or kinds.is_floating(arrow)
@@ -137,14 +137,14 @@ def _reader(
 
 
 def _cast(attribute: Attribute, array: pa.Array) -> DecodedColumn:
-    """A column whose every value has one in the attribute's type."""
+    """The cast of a column of which every value fits the attribute's type."""
     return DecodedColumn(array.cast(ARROW_TYPES[attribute.type], safe=False))
 
 
 def _unsigned(attribute: Attribute, array: pa.Array) -> DecodedColumn:
-    """Unsigned 64-bit integers, half of which fit."""
+    """Unsigned 64-bit integers; those beyond the largest signed integer do not fit."""
     wrong = pc.fill_null(pc.greater(array, pa.scalar(INT_MAX, pa.uint64())), False)
-    return _picked(attribute, array, wrong.to_numpy(zero_copy_only=False))
+    return _exact_ints(attribute, array, wrong.to_numpy(zero_copy_only=False))
 
 
 def _whole_floats(attribute: Attribute, array: pa.Array) -> DecodedColumn:
@@ -152,13 +152,13 @@ def _whole_floats(attribute: Attribute, array: pa.Array) -> DecodedColumn:
     doubles = array.cast(pa.float64())
     values = doubles.fill_null(0.0).to_numpy(zero_copy_only=False)
     whole = (np.floor(values) == values) & (np.abs(values) < _EXACT)
-    return _picked(attribute, doubles, ~whole)
+    return _exact_ints(attribute, doubles, ~whole)
 
 
-def _picked(attribute: Attribute, array: pa.Array, odd: npt.NDArray[np.bool_]) -> DecodedColumn:
+def _exact_ints(attribute: Attribute, array: pa.Array, odd: npt.NDArray[np.bool_]) -> DecodedColumn:
     """The column cast to int64; the odd values, none of them null, are settled one by one."""
     rows = np.flatnonzero(odd).tolist()
-    good, problems = settled(attribute, ((row, array[row].as_py()) for row in rows))
+    good, problems = canonical_values(attribute, ((row, array[row].as_py()) for row in rows))
     if not rows:
         return DecodedColumn(array.cast(pa.int64()))
     null = pa.scalar(None, array.type)
@@ -167,7 +167,7 @@ def _picked(attribute: Attribute, array: pa.Array, odd: npt.NDArray[np.bool_]) -
     values[list(good)] = list(good.values())
     missing = ints.is_null().to_numpy(zero_copy_only=False)
     missing[list(good)] = False
-    return DecodedColumn(masked(attribute, values, missing), tuple(problems))
+    return DecodedColumn(masked_array(attribute, values, missing), tuple(problems))
 
 
 def _decimals(attribute: Attribute, array: pa.Array) -> DecodedColumn:
@@ -175,17 +175,17 @@ def _decimals(attribute: Attribute, array: pa.Array) -> DecodedColumn:
     units, exact = units_of_numbers(array, attribute.scale)
     missing = values_of(array.is_null())
     rows = np.flatnonzero(~exact & ~missing).tolist()
-    good, problems = settled(attribute, ((row, array[row].as_py()) for row in rows))
+    good, problems = canonical_values(attribute, ((row, array[row].as_py()) for row in rows))
     if rows:
         units = units.copy()
         units[list(good)] = list(good.values())
         missing = missing.copy()
         missing[[row for row, _ in problems]] = True
-    return DecodedColumn(masked(attribute, units, missing), tuple(problems))
+    return DecodedColumn(masked_array(attribute, units, missing), tuple(problems))
 
 
 def _texts(attribute: Attribute, array: pa.Array) -> DecodedColumn:
-    """Text as string; where it is not UTF-8, those rows are bad."""
+    """Text of any layout as strings; a row whose text is not UTF-8 is bad."""
     problems: list[tuple[int, Problem]] = []
     try:
         array.validate(full=True)
@@ -198,7 +198,7 @@ def _texts(attribute: Attribute, array: pa.Array) -> DecodedColumn:
 
 
 def _decoded(attribute: Attribute, array: pa.Array) -> tuple[pa.Array, list[tuple[int, Problem]]]:
-    """Text of which some is not UTF-8."""
+    """The strings of a column with invalid UTF-8, and the problems of its bad rows."""
     problems: list[tuple[int, Problem]] = []
     texts: list[str | None] = []
     for row, raw in enumerate(array.cast(pa.large_binary()).to_pylist()):
@@ -215,7 +215,7 @@ def _time_texts(attribute: Attribute, array: pa.Array) -> DecodedColumn:
     """ISO 8601 texts as timestamps; each distinct text is parsed once."""
     texts = _texts(attribute, array)
     plain = texts.array
-    if texts.problems:  # those have their problem already
+    if texts.problems:  # rows that are not UTF-8 get no second problem
         is_text = np.ones(len(plain), np.bool_)
         is_text[[row for row, _ in texts.problems]] = False
         plain = pc.if_else(pa.array(is_text), plain, pa.scalar(None, plain.type))
@@ -235,7 +235,7 @@ def _is_text(arrow: pa.DataType) -> bool:
 
 
 def _with_text_as_bytes(array: pa.Array) -> pa.Array:
-    """The array with its text as bytes: whether they are UTF-8 is found out row by row."""
+    """The array with its text as bytes, so that validation does not stop at invalid UTF-8."""
     if kinds.is_dictionary(array.type):
         words = _with_text_as_bytes(array.dictionary)
         return pa.DictionaryArray.from_arrays(array.indices, words, safe=False)

@@ -1,4 +1,4 @@
-"""Between a batch and what is compared: columns as they are typed, and as their values are held."""
+"""Conversions between the columns of a batch and the canonical values that filters compare."""
 
 import pyarrow as pa
 import pyarrow.types as kinds
@@ -9,8 +9,8 @@ from wherecast.columns.decoded import DecodedColumn
 from wherecast.model.schema import Attribute
 
 
-def typed(attribute: Attribute, column: DecodedColumn) -> DecodedColumn:
-    """The column as a batch has it, from one of held values."""
+def batch_column(attribute: Attribute, column: DecodedColumn) -> DecodedColumn:
+    """The column in the attribute's type in a batch, from a column of canonical values."""
     type_ = arrow_type(attribute)
     if column.array.type == type_:
         return column

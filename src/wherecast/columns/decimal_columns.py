@@ -1,4 +1,4 @@
-"""Arrow columns of decimals as units, and units as the columns of decimal attributes."""
+"""Arrow columns of decimals as whole units of their scale, and units as columns of decimals."""
 
 import numpy as np
 import numpy.typing as npt
@@ -14,10 +14,10 @@ Bools = npt.NDArray[np.bool_]
 
 
 def units_of_numbers(array: pa.Array, scale: int) -> tuple[Ints, Bools]:
-    """The units of a column of decimals, ints or floats, and where they are those values exactly.
+    """The units of a column of decimals, ints or floats, and whether each is exact.
 
     Shapes:
-        both (len(array),): int64 and bool; anything where a value is missing.
+        both (len(array),): int64 and bool; undefined in the rows of missing values.
     """
     if kinds.is_floating(array.type):
         return units_of(filled(array.cast(pa.float64()), 0), scale)
@@ -44,7 +44,7 @@ def _words(array: pa.Array) -> Ints:
 
 
 def _rescaled(units: Ints, fits: Bools, places: int) -> tuple[Ints, Bools]:
-    """Units of another scale, `places` digits more after the point, and where that is exact."""
+    """The units in a scale of `places` more digits, and whether each conversion is exact."""
     power = 10 ** min(abs(places), 18)
     if places >= 0:
         fits = fits & (units <= UNITS_MAX // power) & (units >= -(UNITS_MAX // power))
@@ -54,21 +54,21 @@ def _rescaled(units: Ints, fits: Bools, places: int) -> tuple[Ints, Bools]:
 
 
 def decimal_column(units: pa.Array, type_: pa.DataType) -> pa.Array:
-    """The column of a decimal attribute from its units, int64."""
+    """The column of a decimal attribute, from its int64 units."""
     values = filled(units, 0)
     words = np.stack([values, values >> 63], axis=1)
     return pa.Array.from_buffers(type_, len(units), [_present(units), pa.py_buffer(words)])
 
 
 def units_column(decimals: pa.Array) -> pa.Array:
-    """The units, int64, of a decimal attribute's column."""
+    """The int64 units of a decimal attribute's column."""
     words = np.ascontiguousarray(_words(decimals)[:, 0])
     buffers = [_present(decimals), pa.py_buffer(words)]
     return pa.Array.from_buffers(pa.int64(), len(decimals), buffers)
 
 
 def _present(array: pa.Array) -> pa.Buffer | None:
-    """A bit per row whether its value is there, from the first row on; None where all are."""
+    """The validity bits of an array, without its offset; None if no value is missing."""
     if not array.null_count:
         return None
     return pa.py_buffer(np.packbits(values_of(array.is_valid()), bitorder="little"))

@@ -1,4 +1,4 @@
-"""What a reader gives: the good rows as a record batch, and why the others are not among them."""
+"""The result of a reader: the good rows as a record batch, and the problems of the bad rows."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from wherecast.columns.arrow_schema import arrow_schema, open_field
 from wherecast.model.errors import Problem
 from wherecast.model.schema import Schema
 
-Placed = tuple[int, Problem]
+RowProblem = tuple[int, Problem]
 """A problem and the row, counted from 0, that has it."""
 
 
@@ -23,8 +23,8 @@ class Rejection:
         row: the number of the row in the input, from 0.
         code: a stable word for programs.
         message: a sentence that names the attribute.
-        attribute: the attribute it is about, if it is about one.
-        key: the part of a publication object beside its attributes that it is about, if any.
+        attribute: the attribute with the problem, if the problem concerns one.
+        key: the key of the publication object with the problem, if it is not an attribute.
     """
 
     row: int
@@ -40,8 +40,8 @@ class Decoded:
 
     Attributes:
         batch: the good rows, with the columns of `arrow_schema`.
-        rows: the number in the input of each good row; int64, shape (batch.num_rows,).
-        rejected: every problem of every other row, sorted by row.
+        rows: the number of each good row in the input; int64, shape (batch.num_rows,).
+        rejected: the problems of the bad rows, sorted by row.
     """
 
     batch: pa.RecordBatch
@@ -51,10 +51,10 @@ class Decoded:
 
 @dataclass(frozen=True, slots=True)
 class DecodedColumn:
-    """One attribute of all rows; a row with a problem has null here."""
+    """The values of one attribute in all rows, null in each row with a problem."""
 
     array: pa.Array
-    problems: tuple[Placed, ...] = ()
+    problems: tuple[RowProblem, ...] = ()
 
 
 def assemble(
@@ -62,25 +62,25 @@ def assemble(
     declared: Sequence[DecodedColumn],
     undeclared: Mapping[str, DecodedColumn],
     length: int,
-    problems: Iterable[Placed] = (),
+    problems: Iterable[RowProblem] = (),
 ) -> Decoded:
-    """The decoded rows of converted columns.
+    """The decoded rows, put together from their columns.
 
     Args:
         schema: the schema of the batch.
         declared: a column per attribute of the schema, in its order.
         undeclared: the further columns of an open schema, by name.
-        length: how many rows the input has.
-        problems: what is wrong with rows as a whole.
+        length: the number of rows in the input.
+        problems: the problems that concern whole rows.
     """
-    placed = [*problems]
+    row_problems = [*problems]
     for column in (*declared, *undeclared.values()):
-        placed.extend(column.problems)
+        row_problems.extend(column.problems)
     good = np.ones(length, dtype=np.bool_)
-    good[[row for row, _ in placed]] = False
+    good[[row for row, _ in row_problems]] = False
     batch = _batch(schema, declared, undeclared, good)
     rejected = sorted(
-        (Rejection(row, p.code, p.message, p.attribute) for row, p in placed),
+        (Rejection(row, p.code, p.message, p.attribute) for row, p in row_problems),
         key=lambda rejection: rejection.row,
     )
     return Decoded(batch, np.flatnonzero(good).astype(np.int64), tuple(rejected))
@@ -92,20 +92,20 @@ def _batch(
     undeclared: Mapping[str, DecodedColumn],
     good: npt.NDArray[np.bool_],
 ) -> pa.RecordBatch:
-    """The good rows; undeclared columns without a value in any of them are left out."""
+    """The batch of the good rows, without undeclared columns that are null in all of them."""
     mask = None if good.all() else pa.array(good)
     fields = list(arrow_schema(schema))
-    arrays = [_kept(column.array, mask) for column in declared]
+    arrays = [_select(column.array, mask) for column in declared]
     for name in sorted(undeclared):
-        array = _kept(undeclared[name].array, mask)
+        array = _select(undeclared[name].array, mask)
         if array.null_count < len(array):
             fields.append(open_field(name))
             arrays.append(array)
-    if not arrays:  # an open schema that declares nothing: only the number of rows is known
+    if not arrays:  # an open schema without attributes: a batch that has rows but no columns
         rows = pa.nulls(int(good.sum()), pa.struct([]))
         return pa.RecordBatch.from_struct_array(rows.fill_null({}))
     return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
 
 
-def _kept(array: pa.Array, mask: pa.Array | None) -> pa.Array:
+def _select(array: pa.Array, mask: pa.Array | None) -> pa.Array:
     return array if mask is None else array.filter(mask)

@@ -1,8 +1,8 @@
-"""Declared domains and steps on whole columns, with the same result as the scalar rule.
+"""Declared domains and steps, applied to whole columns with the result of the scalar rule.
 
-The columns are looked at with vector arithmetic that may call a good value suspect, but never
-lets a bad one pass nor rounds one wrongly. Suspects, few in practice, go through the scalar rule
-of the model one by one, which gives their value or their verdict.
+Vector arithmetic checks a column. It may suspect a good value, but it never passes a bad value
+and never rounds a value to the wrong step. The scalar rule of the model then decides about the
+suspects, which are few in practice, one by one.
 """
 
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from wherecast.arrays.vectors import array_of, filled, values_of
 from wherecast.columns.arrow_schema import ARROW_TYPES
-from wherecast.columns.decoded import DecodedColumn, Placed
+from wherecast.columns.decoded import DecodedColumn, RowProblem
 from wherecast.model.decimals import decimal_of
 from wherecast.model.errors import Problem
 from wherecast.model.schema import Attribute
@@ -28,8 +28,8 @@ _SAFE_INT = 2**60  # sums of a few of these stay inside 64 bits
 _ROUNDING = 2.0**-50  # more than the rounding of the four operations that find a step
 
 
-def checked(attribute: Attribute, value: object) -> Value:
-    """The canonical value, which also fits into the attribute's column.
+def canonical_value(attribute: Attribute, value: object) -> Value:
+    """The canonical value, if it also fits into the attribute's column.
 
     Raises:
         ValueProblem: the attribute cannot take the value.
@@ -40,10 +40,10 @@ def checked(attribute: Attribute, value: object) -> Value:
         raise ValueProblem("out_of_range", f"the step nearest to {value} is too large") from None
     except ValueProblem:
         raise
-    except (TypeError, ValueError):  # objects that say they are numbers, and then are none
+    except (TypeError, ValueError):  # objects that claim to be numbers but cannot be converted
         raise _no_value(attribute, value) from None
     if attribute.type in ("int", "timestamp"):
-        if not isinstance(result, int):  # NaT of pandas says it is a datetime
+        if not isinstance(result, int):  # pandas' NaT is an instance of datetime
             raise _no_value(attribute, value)
         if not INT_MIN <= result <= INT_MAX:
             raise ValueProblem("out_of_range", f"the step nearest to {value} exceeds 64 bits")
@@ -61,26 +61,26 @@ def problem_of(attribute: Attribute, problem: ValueProblem) -> Problem:
     return Problem(problem.code, f"attribute {attribute.name}: {problem.text}", attribute.name)
 
 
-def settled(
+def canonical_values(
     attribute: Attribute, values: Iterable[tuple[int, object]]
-) -> tuple[dict[int, Value], list[Placed]]:
+) -> tuple[dict[int, Value], list[RowProblem]]:
     """The canonical values by row, and the problems of the values that cannot be converted."""
     good: dict[int, Value] = {}
-    problems: list[Placed] = []
+    problems: list[RowProblem] = []
     for row, value in values:
         try:
-            good[row] = checked(attribute, value)
+            good[row] = canonical_value(attribute, value)
         except ValueProblem as problem:
             problems.append((row, problem_of(attribute, problem)))
     return good, problems
 
 
-def inside(attribute: Attribute, array: pa.Array) -> DecodedColumn:
-    """The column inside its declared domain and on its steps, verdicts for the rest."""
+def check_domain(attribute: Attribute, array: pa.Array) -> DecodedColumn:
+    """The column with its values on their steps, and the problems of values out of the domain."""
     if not attribute.has_domain:
         return DecodedColumn(array)
     if attribute.values is not None:
-        return _listed(attribute, array)
+        return _check_listed(attribute, array)
     values = filled(array, 0)
     suspect = np.zeros(len(values), dtype=np.bool_)
     if values.dtype == np.float64:
@@ -94,15 +94,15 @@ def inside(attribute: Attribute, array: pa.Array) -> DecodedColumn:
         suspect |= unsure
     if array.null_count:
         suspect &= values_of(array.is_valid())
-    return _judged(attribute, array, values, suspect)
+    return _decide_suspects(attribute, array, values, suspect)
 
 
-def _listed(attribute: Attribute, array: pa.Array) -> DecodedColumn:
-    """Strings that are among the listed values."""
+def _check_listed(attribute: Attribute, array: pa.Array) -> DecodedColumn:
+    """The column of an attribute that lists its values, and the problems of other values."""
     known = pc.is_in(array, value_set=pa.array(attribute.values, array.type))
     wrong = values_of(pc.and_not(array.is_valid(), known))
     rows = np.flatnonzero(wrong).tolist()
-    _, problems = settled(attribute, ((row, array[row].as_py()) for row in rows))
+    _, problems = canonical_values(attribute, ((row, array[row].as_py()) for row in rows))
     if not problems:
         return DecodedColumn(array)
     return DecodedColumn(
@@ -110,15 +110,17 @@ def _listed(attribute: Attribute, array: pa.Array) -> DecodedColumn:
     )
 
 
-def _judged(
+def _decide_suspects(
     attribute: Attribute,
     array: pa.Array,
     values: npt.NDArray[Any],
     suspect: npt.NDArray[np.bool_],
 ) -> DecodedColumn:
-    """The column of `values`, with the suspects of `array` settled one by one."""
+    """The column of `values`, in which the scalar rule decides about the suspects of `array`."""
     rows = np.flatnonzero(suspect).tolist()
-    good, problems = settled(attribute, ((row, _given(attribute, array[row])) for row in rows))
+    good, problems = canonical_values(
+        attribute, ((row, _scalar_input(attribute, array[row])) for row in rows)
+    )
     if attribute.grid is None and not problems:
         return DecodedColumn(array)
     values = values.copy()
@@ -127,16 +129,16 @@ def _judged(
     if array.null_count:
         missing |= values_of(array.is_null())
     missing[[row for row, _ in problems]] = True
-    return DecodedColumn(masked(attribute, values, missing), tuple(problems))
+    return DecodedColumn(masked_array(attribute, values, missing), tuple(problems))
 
 
-def _given(attribute: Attribute, held: pa.Scalar) -> object:
-    """The value that the scalar rule takes, from one that is held."""
+def _scalar_input(attribute: Attribute, held: pa.Scalar) -> object:
+    """The value to pass to the scalar rule: a decimal in place of its units."""
     value = held.as_py()
     return decimal_of(value, attribute.scale) if attribute.scale else value
 
 
-def masked(
+def masked_array(
     attribute: Attribute, values: npt.NDArray[Any], missing: npt.NDArray[np.bool_]
 ) -> pa.Array:
     """The Arrow column of an attribute, null where `missing`; NaN stays a value.
@@ -153,7 +155,7 @@ def masked(
 def _on_steps(
     attribute: Attribute, values: npt.NDArray[Any]
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
-    """The values on their nearest steps, and where that is not sure."""
+    """The values moved to their nearest steps, and whether each result is unsure."""
     grid = attribute.grid
     assert grid is not None
     if attribute.type == "int":
@@ -164,7 +166,7 @@ def _on_steps(
 def _int_steps(
     values: npt.NDArray[np.int64], origin: Fraction, step: Fraction
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-    """Whole steps of ints; exact, except where 64 bits might not suffice."""
+    """The nearest steps of ints; unsure where 64 bits might overflow."""
     start, width = int(origin), int(step)
     if start != origin or width != step or abs(start) > _SAFE_INT or width > _SAFE_INT:
         return values, np.ones(len(values), dtype=np.bool_)
@@ -177,18 +179,19 @@ def _int_steps(
 def _float_steps(
     values: npt.NDArray[np.float64], origin: Fraction, step: Fraction
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-    """Steps of doubles; unsure near a tie, and where a step is not a quotient of exact doubles.
+    """The nearest steps of doubles; unsure near a tie, and where dividend or divisor is inexact.
 
-    The index is the floor of a quotient whose error is bounded below: away from a whole number
-    by more than that, it is the exact index. The value `(start + index * width) / scale` has an
-    exact dividend and divisor, so the division gives the double nearest to the exact value.
+    The index of a step is the floor of a quotient with a bounded error. A quotient that is further
+    from a whole number than this error gives the exact index. In the value
+    `(start + index * width) / scale` dividend and divisor are exact, so the division gives the
+    double nearest to the exact value.
     """
     scale = lcm(origin.denominator, step.denominator)
     start, width = int(origin * scale), int(step * scale)
     if max(scale, abs(start), width) > _EXACT:
         return values, np.ones(len(values), dtype=np.bool_)
     low, high = float(origin), float(step)
-    with np.errstate(all="ignore"):  # what is not finite is suspect already
+    with np.errstate(all="ignore"):  # NaN and infinities are suspect already
         quotient = (values - low) / high + 0.5
         error = ((np.abs(values) + abs(low)) / high + np.abs(quotient) + 1) * _ROUNDING
         unsure = ~(np.abs(quotient - np.rint(quotient)) > error)

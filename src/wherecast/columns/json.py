@@ -1,21 +1,23 @@
 r"""Publications as JSON: one object, an array of objects, or an object per line.
 
-orjson decodes. What it lets pass or cannot place is looked at again, and only then: a key given
-twice (it keeps the last one), and documents it refuses because of one number, text or depth. Such
-a document is cut into its publications, and each is read on its own, so that the others are kept.
+orjson decodes the text. A slower reader takes over only where orjson is not strict enough (a key
+given twice, of which orjson keeps the last value) or refuses a whole document because of one
+number, text or depth. The slower reader cuts the document into its publications and reads each on
+its own, so that one bad publication does not cost the others.
 
-What each gets:
+The rules:
 
-- Not JSON (empty, cut off, not UTF-8, a byte order mark, a stray sign): an array or object is
-  refused as a whole, since nothing after the place can be trusted; of NDJSON, that line.
+- Text that is not JSON (empty, cut off, not UTF-8, with a byte order mark or a stray character): an
+  array or object is refused as a whole, since nothing after the error can be trusted; in NDJSON
+  only the line is refused.
 - `NaN` and `Infinity` are `not_finite`; `1e999` and integers that no double holds are
   `out_of_range`; a key given twice is `duplicate_key`; nesting beyond the limit is `too_deep`;
   a lone surrogate is `malformed`: that publication is refused.
 - An integer beyond 64 bits is refused for an int attribute. A float attribute takes the nearest
   double.
-- NUL in a string (written `\u0000`) is a character like any other, and accepted. Bare control
-  characters are not JSON.
-- NDJSON without lines is no rows, not an error; an empty JSON body is an error.
+- NUL in a string (written `\u0000`) is accepted like any other character. Bare control characters
+  are not JSON.
+- An NDJSON body without lines has no rows and is valid; an empty JSON body is an error.
 """
 
 import json
@@ -43,7 +45,7 @@ def decode_json(body: Body, schema: Schema, limits: Limits = DEFAULT_LIMITS) -> 
     """The record batch of one object or of an array of objects.
 
     Raises:
-        PublicationError: the body as a whole is not JSON, or neither object nor array.
+        PublicationError: the body is not JSON, or is neither an object nor an array.
     """
     return decode_rows(read_json(body, limits), schema, limits)
 
@@ -58,12 +60,12 @@ def decode_ndjson(body: Body, schema: Schema, limits: Limits = DEFAULT_LIMITS) -
 
 
 def read_json(body: Body, limits: Limits = DEFAULT_LIMITS) -> list[Any]:
-    """The objects of a body that is one object or an array, not looked into.
+    """The objects of a body that is one object or an array; attributes are not checked.
 
-    What could not be read, a whole one or a value in it, is `Unreadable`.
+    `Unreadable` stands in place of an object, or of a value in it, that could not be read.
 
     Raises:
-        PublicationError: the body as a whole is not JSON, or neither object nor array.
+        PublicationError: the body is not JSON, or is neither an object nor an array.
     """
     text = bytes(body)
     try:
@@ -83,13 +85,13 @@ def read_json(body: Body, limits: Limits = DEFAULT_LIMITS) -> list[Any]:
 
 
 def read_ndjson(body: Body, limits: Limits = DEFAULT_LIMITS) -> list[Any]:
-    """The objects of a body with one per line, not looked into; `Unreadable` as in `read_json`."""
+    """The objects of a body with one object per line, as `read_json` gives them."""
     lines = [line for line in (raw.strip(_WHITE) for raw in bytes(body).split(b"\n")) if line]
     return _each(lines, lambda number: _line(lines[number], limits))
 
 
 def _repeats_keys(text: bytes, rows: Sequence[Any]) -> bool:
-    """Whether valid JSON gives a key twice: it then has more keys than its decoded rows."""
+    """Whether a key is given twice: the text then has more keys than the decoded rows."""
     keys = _decoded_keys(rows, nested=text.count(b"{") > len(rows))
     return text.count(b":") != keys and count_keys(text) != keys
 
@@ -117,7 +119,7 @@ def _each(pieces: Sequence[bytes], strict: Callable[[int], Any]) -> list[Any]:
 
     Args:
         pieces: the text of one publication each.
-        strict: reads the piece of a number again, where orjson refused it or a key is given twice.
+        strict: reads a piece, given by its number, that orjson refused or that repeats a key.
     """
     rows: list[Any] = []
     refused: list[int] = []
@@ -140,7 +142,7 @@ def _piece_by_piece(text: bytes, limits: Limits, error: Exception | None = None)
     """The rows of a body, each read on its own.
 
     Raises:
-        PublicationError: one of them is not JSON, so the body is not.
+        PublicationError: a piece is not JSON, so the body is not JSON.
     """
     try:
         text.decode()
@@ -163,7 +165,7 @@ def _piece_by_piece(text: bytes, limits: Limits, error: Exception | None = None)
 
 
 def _not_json(text: bytes, error: Exception, start: int = 0) -> PublicationError:
-    """The error of a body that is not JSON, with the line and column in it."""
+    """The error of a body that is not JSON, with the line and the column of the fault."""
     assert isinstance(error, json.JSONDecodeError)
     before = text[:start].decode()
     place = len(before) + error.pos
@@ -174,7 +176,7 @@ def _not_json(text: bytes, error: Exception, start: int = 0) -> PublicationError
 
 
 def _line(line: bytes, limits: Limits) -> Any:
-    """The row of one line, `Unreadable` where it is not JSON."""
+    """The row of one line; `Unreadable` if the line is not JSON."""
     try:
         return _strict(line, limits)
     except UnicodeDecodeError as error:
@@ -185,7 +187,7 @@ def _line(line: bytes, limits: Limits) -> Any:
 
 
 def _strict(text: bytes, limits: Limits) -> Any:
-    """One publication, with `Unreadable` in place of values that must be refused.
+    """The value of one publication's text, with `Unreadable` in place of each bad value.
 
     Raises:
         json.JSONDecodeError: the text is not JSON.
@@ -203,12 +205,12 @@ def _strict(text: bytes, limits: Limits) -> Any:
             parse_float=_float,
             parse_int=_int,
         )
-    except RecursionError:  # only where the limit was set very high
+    except RecursionError:  # possible only if the configured depth is very large
         return deep
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object; the value of a key that it gives twice cannot be read."""
+    """The object of key and value pairs, with `Unreadable` as the value of a repeated key."""
     result = dict(pairs)
     if len(result) < len(pairs):
         seen: set[str] = set()

@@ -1,7 +1,7 @@
-"""The outline of JSON text: its keys, its depth, the elements of its array, without decoding it.
+"""The outline of JSON text, found without decoding: its keys, depth and array elements.
 
-Everything here is vector arithmetic over the bytes. It is exact for valid JSON; for other text it
-gives some answer, which callers check by decoding each piece.
+The functions use vector arithmetic over the bytes. They are exact for valid JSON. For other text
+their result is arbitrary, and callers check it by decoding each piece.
 """
 
 import re
@@ -14,7 +14,7 @@ _WHITE = b" \t\r\n"
 
 
 def count_keys(text: bytes) -> int:
-    """The number of keys as written, those given twice included: the colons outside strings."""
+    """The number of keys in the text, repeated keys included: the colons outside strings."""
     codes, outside = _outside_strings(text)
     return int(np.count_nonzero((codes == ord(":")) & outside))
 
@@ -25,7 +25,7 @@ def depth_of(text: bytes) -> int:
 
 
 def elements(text: bytes) -> list[tuple[int, int]] | None:
-    """Where each element of an array starts and ends, or None where the text is no array."""
+    """The start and the end of each element of an array; None if the text is not an array."""
     first, last = len(text) - len(text.lstrip(_WHITE)), len(text.rstrip(_WHITE)) - 1
     if last <= first or text[first] != ord("[") or text[last] != ord("]"):
         return None
@@ -40,19 +40,19 @@ def elements(text: bytes) -> list[tuple[int, int]] | None:
 
 
 def _outside_strings(text: bytes) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.bool_]]:
-    """The bytes, escapes blanked out, and which of them stand outside strings.
+    """The bytes with escapes blanked out, and whether each byte is outside strings.
 
     Shapes:
         both (len(text),): uint8 and bool.
     """
     plain = _ESCAPE.sub(b"__", text) if b"\\" in text else text
     codes = np.frombuffer(plain, dtype=np.uint8)
-    quotes = np.cumsum(codes == ord('"'), dtype=np.uint8)  # wraps, its last bit stays right
+    quotes = np.cumsum(codes == ord('"'), dtype=np.uint8)  # overflows, but the last bit stays right
     return codes, quotes & 1 == 0
 
 
 def _depths(codes: npt.NDArray[np.uint8], outside: npt.NDArray[np.bool_]) -> npt.NDArray[np.int32]:
-    """How deep the text is nested after each byte; int32, shape as `codes`."""
+    """The depth of nesting after each byte; int32, shape as `codes`."""
     opening = ((codes == ord("{")) | (codes == ord("["))) & outside
     closing = ((codes == ord("}")) | (codes == ord("]"))) & outside
     return np.cumsum(opening.astype(np.int8) - closing.astype(np.int8), dtype=np.int32)

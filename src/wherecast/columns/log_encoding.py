@@ -1,7 +1,7 @@
 """Valid rows as bytes for a log, and back.
 
-The columns that a schema declares are known, so only their data is written. A batch of an open
-schema with undeclared columns is written with its own schema before it.
+A reader knows the columns that a schema declares, so only their data is written. A batch with
+undeclared columns of an open schema is written with its Arrow schema in front.
 """
 
 import pyarrow as pa
@@ -13,7 +13,7 @@ _DECLARED, _OPEN = b"\x01", b"\x02"
 
 
 def encode_batch(batch: pa.RecordBatch, schema: Schema) -> bytes:
-    """The bytes of a batch that a reader of this package gave for the schema."""
+    """The bytes of a batch that a reader of this package returned for the schema."""
     if batch.schema.equals(arrow_schema(schema), check_metadata=True):
         return _DECLARED + bytes(batch.serialize())
     sink = pa.BufferOutputStream()
@@ -23,10 +23,10 @@ def encode_batch(batch: pa.RecordBatch, schema: Schema) -> bytes:
 
 
 def decode_batch(data: bytes, schema: Schema) -> pa.RecordBatch:
-    """The batch of what `encode_batch` wrote; its columns lie in `data`.
+    """The batch of bytes that `encode_batch` wrote; its columns are views of `data`.
 
     Raises:
-        ValueError: these are other bytes, or of another schema.
+        ValueError: `encode_batch` did not write these bytes, or wrote them for another schema.
     """
     try:
         body = pa.py_buffer(data).slice(1)

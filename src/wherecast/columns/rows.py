@@ -1,8 +1,9 @@
 """Publications as Python mappings: rows to columns and back.
 
-A row is settled first: nested objects become dotted names, names become those of the schema, and
-what cannot be an attribute gets its verdict. Rows that are flat and use the declared names, as
-most do, are taken as they are. Then each attribute is converted as one column.
+First each row is flattened: nested objects become dotted names, each name becomes the declared
+name that it stands for, and a name that stands for no attribute becomes a problem. Rows that are
+flat and use the declared names, as most do, skip this step. Then each attribute is converted as
+one column.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,7 +15,7 @@ import pyarrow as pa
 
 from wherecast.columns.arrow_schema import arrow_type, is_open_field
 from wherecast.columns.comparable import held
-from wherecast.columns.decoded import Decoded, DecodedColumn, Placed, assemble
+from wherecast.columns.decoded import Decoded, DecodedColumn, RowProblem, assemble
 from wherecast.columns.value_columns import column_of, open_column
 from wherecast.model.errors import Problem
 from wherecast.model.limits import DEFAULT_LIMITS, Limits
@@ -22,21 +23,21 @@ from wherecast.model.schema import Attribute, Schema
 from wherecast.model.values import Value, describe
 
 _SCALARS = {int, float, bool, str, NoneType}
-_HINTS_MAX = 20  # per input: finding the nearest name is slow
+_HINTS_MAX = 20  # per input, because finding the nearest name is slow
 _SHOWN_MAX = 120  # characters of a name in a message
 _PROBLEMS_MAX = 100  # of one row
 
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """Stands where a row or a value could not be read, with the reason."""
+    """The reason why a row or a value could not be read; stands in its place."""
 
     code: str
     text: str
 
 
 def unreadable_in(document: object) -> Iterator[tuple[tuple[str | int, ...], Unreadable]]:
-    """What could not be read in a document, each with the keys that lead to it."""
+    """The unreadable parts of a document, each with the keys that lead to it."""
     waiting: list[tuple[tuple[str | int, ...], object]] = [((), document)]
     while waiting:
         keys, value = waiting.pop()
@@ -52,15 +53,15 @@ def decode_rows(rows: Sequence[object], schema: Schema, limits: Limits = DEFAULT
     """The record batch of publications given as mappings, nested or with dotted names.
 
     Args:
-        rows: mappings from name to value; anything else is a bad row.
-        schema: the schema that the rows must keep.
-        limits: how many attributes a row may have, and how deep it may be nested.
+        rows: mappings from name to value; any other object is a bad row.
+        schema: the schema of the rows.
+        limits: the largest number of attributes of a row, and the largest depth.
     """
     names = _Names(schema, limits)
     plain = names.plain
     most = limits.publication_attributes_max
     flats: list[dict[str, Any]] = []
-    problems: list[Placed] = []
+    problems: list[RowProblem] = []
     for number, row in enumerate(rows):
         if (
             type(row) is dict
@@ -94,14 +95,14 @@ def _column(attribute: Attribute, flats: list[dict[str, Any]], present: set[str]
 
 @dataclass(frozen=True, slots=True)
 class _Record:
-    """The declared names inside a record: by their key in it, and the records inside it."""
+    """A record of a schema: its declared names by their key in the record, and its records."""
 
     leaves: dict[str, str]
     records: dict[str, "_Record"]
 
     @staticmethod
     def of(names: Iterable[tuple[str, str]], depth: int) -> "_Record":
-        """The record of (key, name) pairs, with records inside it down to a depth."""
+        """The record of (key, name) pairs, with inner records down to a depth."""
         leaves = dict(names)
         inner: dict[str, dict[str, str]] = {}
         for key, name in leaves.items():
@@ -112,7 +113,11 @@ class _Record:
         return _Record(leaves, records)
 
     def fill(self, flat: dict[str, Any], row: dict[str, Any]) -> bool:
-        """Adds the values of a row by their declared names; False where anything is unusual."""
+        """Adds the values of a row under their declared names.
+
+        Returns False, with `flat` incomplete, if the row needs the slower way: an undeclared or
+        repeated name, or a value of an unusual type.
+        """
         for key, value in row.items():
             kind = type(value)
             if kind is dict:
@@ -128,10 +133,10 @@ class _Record:
 
 
 class _Names:
-    """Which attribute a dotted name is, remembered for the length of one input.
+    """Finds the attributes that dotted names stand for; caches them for one input.
 
-    `plain` are the names that stand for themselves: the declared ones and, in an open schema,
-    those undeclared ones that were met already.
+    `plain` holds the names that stand for themselves: the declared names and, in an open schema,
+    the undeclared names of earlier rows.
     """
 
     def __init__(self, schema: Schema, limits: Limits) -> None:
@@ -146,7 +151,7 @@ class _Names:
         self._texts: dict[str, str] = {}
 
     def filled(self, row: object) -> dict[str, Any] | None:
-        """The flat row of a nested one with declared names only, None for any other row."""
+        """The flat row of a nested row with declared names only; None for any other row."""
         flat: dict[str, Any] = {}
         if type(row) is not dict or not self._root.records or not self._root.fill(flat, row):
             return None
@@ -162,10 +167,10 @@ class _Names:
         return name
 
     def refusal(self, path: str, value: object) -> Problem | None:
-        """Why an undeclared path is no attribute, or None where it may stand.
+        """The problem of an undeclared path, or None if the path is allowed.
 
-        It may stand where the schema is open for it, and where it is missing: as an undeclared
-        attribute of an open schema, or as a record that would hold declared ones.
+        An open schema allows undeclared attributes. Without a value, a path is also allowed if it
+        names a record of declared attributes.
         """
         if value is None and (self.schema.open or path in self._records):
             return None
@@ -187,7 +192,7 @@ class _Names:
         return None
 
     def _unknown(self, path: str, shown: str) -> str:
-        """The sentence about an unknown name, with a hint for the first few."""
+        """The message about an unknown name; the first few have a hint."""
         text = self._texts.get(path)
         if text is None:
             text = f"unknown attribute {shown}"
@@ -198,13 +203,13 @@ class _Names:
 
 
 def _shown(name: str) -> str:
-    """A name as a message and a program can carry it: short, and text in any encoding."""
+    """The name for a message: shortened, with lone surrogates escaped."""
     short = name if len(name) <= _SHOWN_MAX else f"{name[:_SHOWN_MAX]}…"
     return short.encode("utf-8", "backslashreplace").decode()
 
 
 def _settle(row: object, names: _Names) -> tuple[dict[str, Any], list[Problem]]:
-    """The row by the names of the schema, and what is wrong with it."""
+    """The flat row by declared names, and the problems of the row."""
     if isinstance(row, Unreadable):
         return {}, [Problem(row.code, row.text)]
     if not isinstance(row, Mapping):
@@ -239,7 +244,7 @@ def _settle(row: object, names: _Names) -> tuple[dict[str, Any], list[Problem]]:
 def _leaves(
     row: Mapping[Any, object], depth_max: int
 ) -> tuple[list[tuple[str, object]], list[Problem]]:
-    """The values of a nested row with their dotted names, in order; and wrong places."""
+    """The values of a nested row with their dotted names, in order, and the row's problems."""
     leaves: list[tuple[str, object]] = []
     problems: list[Problem] = []
     waiting = [("", 1, iter(row.items()))]
@@ -267,7 +272,7 @@ def rows_of(batch: pa.RecordBatch, schema: Schema) -> list[dict[str, Value]]:
     """The canonical rows of a batch, as `Schema.read` gives them; missing values are left out.
 
     Args:
-        batch: a batch with the columns of the schema, as a reader of this package gives it.
+        batch: a batch with the columns of the schema, from a reader of this package.
         schema: the schema of the batch.
     """
     rows: list[dict[str, Value]] = [{} for _ in range(batch.num_rows)]

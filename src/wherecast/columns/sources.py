@@ -1,8 +1,8 @@
-"""The columns of anything that carries a table: pyarrow, pandas, Polars, DuckDB and others.
+"""The columns of tables of any library: pyarrow, pandas, Polars, DuckDB and others.
 
-pandas has one sign, NaN, for a missing number and for a number that is not one. Its data frames
-are read as pandas means them: NaN in a numpy-backed float column, and None, NaN, NaT and NA in an
-object column, are missing. In every other table NaN is a value.
+pandas uses NaN both for a missing number and for "not a number". Its data frames are read as
+pandas means them: NaN in a numpy-backed float column, and None, NaN, NaT and NA in an object
+column, are missing values. In every other table NaN is a value.
 """
 
 from collections.abc import Iterator
@@ -16,17 +16,17 @@ from wherecast.model.errors import ConfigError, SchemaError
 from wherecast.model.schema import Schema
 
 Values: TypeAlias = pa.ChunkedArray | list[object]
-"""A column: of Arrow values, or of the Python objects of a pandas column without a type."""
+"""The values of a column: an Arrow array, or the Python objects of a pandas object column."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeafColumn:
-    """A column that is no struct, by its dotted path.
+    """A column that is not a struct: a column of the table or a field inside its structs.
 
     Attributes:
-        path: its name; a field of a struct has the names of both with a dot between.
-        values: its values, one per row.
-        is_open: whether it holds an undeclared attribute of an open schema, as `open_field` says.
+        path: the name of the column; for a field of a struct, the dotted path to the field.
+        values: the values, one per row.
+        is_open: whether `open_field` marked the column as an undeclared attribute.
     """
 
     path: str
@@ -36,7 +36,13 @@ class LeafColumn:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A table as its leaves, its struct columns by path, and its number of rows."""
+    """A table.
+
+    Attributes:
+        leaves: the columns that are not structs.
+        structs: the type of each struct column, by its path.
+        length: the number of rows.
+    """
 
     leaves: tuple[LeafColumn, ...]
     structs: dict[str, str]
@@ -48,7 +54,7 @@ def source_of(data: Any, schema: Schema) -> Source:
 
     Args:
         data: a pyarrow table, batch or reader, a data frame, or anything with the Arrow interface.
-        schema: names the columns; in an open schema every readable column is of use.
+        schema: the schema whose columns are read; an open schema reads every readable column.
 
     Raises:
         ConfigError: the data is no table.
@@ -69,7 +75,7 @@ def source_of(data: Any, schema: Schema) -> Source:
 
 
 def _heads(schema: Schema) -> set[str]:
-    """The folded names of all columns that hold a declared attribute, or structs with one."""
+    """The case-folded names of columns that are, or as a struct contain, a declared attribute."""
     heads: set[str] = set()
     for name in schema.names:
         parts = name.casefold().split(".")
@@ -80,7 +86,7 @@ def _heads(schema: Schema) -> set[str]:
 def _leaves(
     prefix: str, field: pa.Field, values: Values, structs: dict[str, str]
 ) -> Iterator[LeafColumn]:
-    """The leaves of a column; fields of a missing struct are missing."""
+    """The leaf columns of a column; the fields of a missing struct are missing."""
     path = prefix + field.name
     if isinstance(values, list):
         yield LeafColumn(path, values)
@@ -95,20 +101,20 @@ def _leaves(
 
 
 def table_of(data: Any) -> pa.Table:
-    """The Arrow table of data with the Arrow interface; pandas is imported only where it was."""
+    """The Arrow table of data; data with the Arrow interface causes no import of pandas."""
     if isinstance(data, pa.RecordBatch):
         return pa.Table.from_batches([data])
     if hasattr(data, "__arrow_c_stream__") and not _is_pandas(data):
         return pa.RecordBatchReader.from_stream(data).read_all()
-    return pa.table(data)  # which looks first whether it is a data frame
+    return pa.table(data)  # imports pandas to look for a data frame
 
 
 def _table(data: Any) -> pa.Table:
-    """The Arrow table of data that has one."""
+    """The Arrow table of data with the Arrow interface; raises for any other data."""
     try:
         if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
             table = table_of(data)
-            table.validate()  # cheap; the columns in use are looked at closely later
+            table.validate()  # cheap; `plain_array` validates the columns in use in full
             return table
     except pa.ArrowException as error:
         raise SchemaError(f"the table cannot be read: {error}") from None
@@ -128,7 +134,10 @@ def _is_pandas(data: Any) -> bool:
 
 
 def _pandas_fields(frame: Any, heads: set[str], is_open: bool) -> Iterator[tuple[pa.Field, Values]]:
-    """The useful columns of a pandas data frame; undeclared ones only where they can be read."""
+    """The columns of a pandas data frame that the schema can use.
+
+    Undeclared columns that cannot be read are left out.
+    """
     for name, series in frame.items():
         if not isinstance(name, str):
             continue
@@ -145,7 +154,7 @@ def _pandas_fields(frame: Any, heads: set[str], is_open: bool) -> Iterator[tuple
 
 
 def _pandas_values(series: Any) -> Values:
-    """The values of a pandas column; objects stay Python values, unless all are mappings."""
+    """The values of a pandas column; objects stay Python objects unless all are dicts."""
     if series.dtype == object:
         present = series.notna().to_list()
         values = [v if p else None for v, p in zip(series, present, strict=True)]

@@ -6,7 +6,7 @@ import pyarrow.types as kinds
 
 from wherecast.arrays.vectors import filled, values_of
 from wherecast.columns.decoded import DecodedColumn
-from wherecast.columns.domains import masked
+from wherecast.columns.domains import masked_array
 from wherecast.model.errors import Problem
 from wherecast.model.schema import Attribute
 from wherecast.model.times import DAY_MICROS, format_time
@@ -23,7 +23,7 @@ def times(attribute: Attribute, array: pa.Array) -> DecodedColumn:
     missing = array.is_null().to_numpy(zero_copy_only=False)
     problems = []
     if unit == "ns":
-        values = values // 1_000  # floors, where a cast would cut towards 1970
+        values = values // 1_000  # rounds down; a cast would round towards 1970
     else:
         most = INT_MAX // _MICROS[unit]
         wrong = (values > most) | (values < -most)
@@ -32,25 +32,25 @@ def times(attribute: Attribute, array: pa.Array) -> DecodedColumn:
             problems.append((row, Problem("out_of_range", f"{text} of µs", attribute.name)))
         values = np.where(wrong, 0, values) * _MICROS[unit]
         missing = missing | wrong
-    return DecodedColumn(masked(attribute, values, missing), tuple(problems))
+    return DecodedColumn(masked_array(attribute, values, missing), tuple(problems))
 
 
 def dates(attribute: Attribute, array: pa.Array) -> DecodedColumn:
-    """Days as their first moments."""
+    """Dates as the microseconds of their first moments."""
     is_short = kinds.is_date32(array.type)
     days = filled(array.cast(pa.int32() if is_short else pa.int64()), 0).astype(np.int64)
     days = days if is_short else days // _DAY_MILLIS
     missing = values_of(array.is_null())
     wrong = (np.abs(days) > INT_MAX // DAY_MICROS) & ~missing
-    text = f"attribute {attribute.name}: a date so far from 1970 exceeds 64 bits of µs"
+    text = f"attribute {attribute.name}: the date is too far from 1970 for 64 bits of µs"
     problem = Problem("out_of_range", text, attribute.name)
     micros = np.where(wrong, 0, days) * DAY_MICROS
     problems = tuple((row, problem) for row in np.flatnonzero(wrong).tolist())
-    return DecodedColumn(masked(attribute, micros, missing | wrong), problems)
+    return DecodedColumn(masked_array(attribute, micros, missing | wrong), problems)
 
 
 def midnights(attribute: Attribute, array: pa.Array) -> DecodedColumn:
-    """Timestamps that are the first moments of days in UTC."""
+    """Timestamps for a date attribute; each must be the first moment of a day in UTC."""
     found = times(attribute, array)
     micros, missing = filled(found.array.cast(pa.int64()), 0), values_of(found.array.is_null())
     wrong = (micros % DAY_MICROS != 0) & ~missing
@@ -59,4 +59,4 @@ def midnights(attribute: Attribute, array: pa.Array) -> DecodedColumn:
         text = f"needs a date without a time of day, not {format_time(int(micros[row]))}"
         text = f"attribute {attribute.name}: {text}"
         problems.append((row, Problem("bad_time", text, attribute.name)))
-    return DecodedColumn(masked(attribute, micros, missing | wrong), tuple(problems))
+    return DecodedColumn(masked_array(attribute, micros, missing | wrong), tuple(problems))

@@ -29,7 +29,7 @@ class Ids(Sequence[Id]):
         self.array = array
         self.is_text = bool(pa.types.is_large_string(array.type))
         self._numbers: dict[Id, int] | None = None
-        self._sorted: tuple[Ints, Ints] | None = None
+        self._sorted: tuple[Ints, Ints | None] | None = None
 
     @staticmethod
     def of(ids: Sequence[Id]) -> "Ids":
@@ -85,18 +85,21 @@ class Ids(Sequence[Id]):
         key = hash(id) if isinstance(id, str) else id
         place = int(keys.searchsorted(key))
         while place < len(keys) and keys[place] == key:
-            number = int(order[place])
+            number = place if order is None else int(order[place])
             if not self.is_text or self[number] == id:
                 return number
             place += 1
         return None
 
-    def _by_key(self) -> tuple[Ints, Ints]:
-        """The keys in their order, and the numbers of their ids."""
+    def _by_key(self) -> tuple[Ints, Ints | None]:
+        """The keys in their order, and the numbers of their ids; None: they have that order."""
         if self._sorted is None:
             keys = self._keys()
-            order = np.argsort(keys, kind="stable")
-            self._sorted = keys[order], order
+            if (keys[1:] >= keys[:-1]).all():  # as in a saved index, whose ids stay mapped
+                self._sorted = keys, None
+            else:
+                order = np.argsort(keys, kind="stable")
+                self._sorted = keys[order], order
         return self._sorted
 
     def find_all(self, others: "Ids") -> Ints:
@@ -112,7 +115,7 @@ class Ids(Sequence[Id]):
             inside = places[waiting] < len(keys)
             waiting = waiting[inside]
             waiting = waiting[keys[places[waiting]] == wanted[waiting]]
-            found = order[places[waiting]]
+            found = places[waiting] if order is None else order[places[waiting]]
             same = self._equal(found, others, waiting)
             numbers[waiting[same]] = found[same]
             waiting = waiting[~same]

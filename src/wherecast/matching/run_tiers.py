@@ -1,24 +1,25 @@
-"""Which of many small runs or parts are joined: four neighbours of about one size.
+"""The rule that joins small runs or parts: four neighbours of about the same size become one.
 
-A tier is four times as large as the one below, so a filter is written again only as often as there
-are tiers, and the number of pieces grows with the logarithm of the filters.
+A tier is four times as large as the one below. So a filter is rewritten at most once per tier, and
+the number of pieces grows with the logarithm of the number of filters.
 """
 
 from collections.abc import Sequence
 
 JOIN_AT = 4  # neighbouring pieces of one tier
-_BASE = 4_096  # filters of a piece of the lowest tier
+TIER_FILTERS = 4_096  # largest number of filters of a piece of the lowest tier
 
 
-def due(pieces: Sequence[tuple[int, int]]) -> slice | None:
+def due(pieces: Sequence[tuple[int, int]], tier_filters: int = TIER_FILTERS) -> slice | None:
     """The newest neighbours that should become one, or None.
 
-    A piece of which most is hidden is due alone.
+    A piece with more hidden than visible filters is due alone.
 
     Args:
-        pieces: how many filters each holds, and how many of them are hidden; the oldest first.
+        pieces: the numbers of all and of hidden filters of each piece, the oldest first.
+        tier_filters: the largest number of filters of a piece of the lowest tier.
     """
-    tiers = [_tier(size) for size, _ in pieces]
+    tiers = [_tier(size, tier_filters) for size, _ in pieces]
     for end in range(len(pieces), 0, -1):
         size, hidden = pieces[end - 1]
         if hidden > size - hidden:
@@ -29,8 +30,8 @@ def due(pieces: Sequence[tuple[int, int]]) -> slice | None:
     return None
 
 
-def _tier(filters: int) -> int:
-    tier, size = 0, _BASE
+def _tier(filters: int, tier_filters: int) -> int:
+    tier, size = 0, tier_filters
     while filters > size:
         tier, size = tier + 1, size * JOIN_AT
     return tier

@@ -16,7 +16,9 @@ from wherecast.model.errors import (
 from wherecast.model.limits import DEFAULT_LIMITS, Limits
 from wherecast.model.publication import Publication
 from wherecast.model.schema import Attribute, Schema
+from wherecast.model.stream_spec import StreamSpec
 from wherecast.model.subscription import Subscription
+from wherecast.model.subscription_spec import SubscriptionSpec
 from wherecast.model.times import format_time, parse_time
 from wherecast.model.values import Type, Value, canonical
 
@@ -35,7 +37,9 @@ __all__ = [
     "SchemaError",
     "SnapshotError",
     "StoreError",
+    "StreamSpec",
     "Subscription",
+    "SubscriptionSpec",
     "Type",
     "Value",
     "WherecastError",

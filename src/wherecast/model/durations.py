@@ -9,11 +9,15 @@ _UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 _DURATION = re.compile(r"(\d{1,15})\s*(ms|s|m|h|d)", re.ASCII)
 
 
-def parse_duration(duration: str | timedelta) -> timedelta:
+def parse_duration(duration: str | timedelta, may_be_zero: bool = False) -> timedelta:
     """The duration that a text such as `15m` names; a timedelta is returned as it is.
 
+    Args:
+        duration: the text, or the duration itself.
+        may_be_zero: whether a duration of zero is accepted, such as `0s`.
+
     Raises:
-        ConfigError: it is not a duration above zero.
+        ConfigError: it is not a duration, or not above zero.
     """
     if isinstance(duration, timedelta):
         result = duration
@@ -25,8 +29,9 @@ def parse_duration(duration: str | timedelta) -> timedelta:
             result = timedelta(milliseconds=int(found[1]) * _UNITS[found[2]])
         except OverflowError:
             raise ConfigError(f"{duration!r} is too long") from None
-    if result <= timedelta(0):
-        raise ConfigError(f"{duration!r} is not a duration above zero")
+    if result < timedelta(0) or (result == timedelta(0) and not may_be_zero):
+        least = "a duration of zero or more" if may_be_zero else "a duration above zero"
+        raise ConfigError(f"{duration!r} is not {least}")
     return result
 
 

@@ -14,7 +14,7 @@ from wherecast.model.names import did_you_mean
 from wherecast.model.times import EPOCH, format_time, parse_time, time_micros
 from wherecast.model.values import describe
 
-_KEYS = ("attributes", "id", "payload", "valid_for", "published_at")
+_KEYS = ("attributes", "id", "payload", "valid_for", "published_at", "publisher")
 _ID_CHARACTERS_MAX = 256
 
 
@@ -24,10 +24,12 @@ class Publication:
 
     Attributes:
         attributes: names and values, nested or dotted; a schema reads them.
-        id: unique among recent publications; whoever accepts it fills in a missing one.
+        id: unique among recent publications of its publisher in its stream; whoever accepts it
+            fills in a missing one.
         payload: bytes that no filter looks at.
         published_at: when it was sent, by the publisher's clock.
         valid_for: how long after `published_at` it may be delivered; None is without end.
+        publisher: name of its publisher; whoever accepts it fills that in.
     """
 
     attributes: Mapping[str, Any]
@@ -35,6 +37,7 @@ class Publication:
     payload: bytes | None = None
     published_at: datetime | None = None
     valid_for: timedelta | None = None
+    publisher: str | None = None
 
     def valid_until(self, accepted_at: datetime | None = None) -> datetime | None:
         """When its validity ends, counted from `published_at`, else from `accepted_at`."""
@@ -57,6 +60,8 @@ class Publication:
             result["valid_for"] = format_duration(self.valid_for)
         if self.published_at is not None:
             result["published_at"] = format_time(time_micros(self.published_at))
+        if self.publisher is not None:
+            result["publisher"] = self.publisher
         return result
 
     @classmethod
@@ -86,6 +91,7 @@ class Publication:
             _read_payload(given.get("payload"), limits, problems),
             _read_moment(given.get("published_at"), problems),
             _read_validity(given.get("valid_for"), problems),
+            _read_publisher(given.get("publisher"), problems),
         )
         if problems:
             raise PublicationError(problems)
@@ -117,6 +123,13 @@ def _read_id(value: Any, problems: list[Problem]) -> str | None:
         return value
     text = f"id is a string of 1 to {_ID_CHARACTERS_MAX} characters, not {describe(value)}"
     problems.append(Problem("wrong_type", text))
+    return None
+
+
+def _read_publisher(value: Any, problems: list[Problem]) -> str | None:
+    if value is None or (isinstance(value, str) and value):
+        return value
+    problems.append(Problem("wrong_type", f"publisher is a name, not {describe(value)}"))
     return None
 
 

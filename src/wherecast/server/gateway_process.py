@@ -36,7 +36,7 @@ from wherecast.server.log_lines import configure_logs
 from wherecast.server.schema_example import example_of
 from wherecast.server.settings import Settings
 from wherecast.server.settings_sources import settings_from_json
-from wherecast.store.open_store import open_store
+from wherecast.store.open_store import StoreOptions, open_store
 
 _SWITCH_S = 0.002  # the event loop does not wait long for a thread that matches
 _IDLE_S = 75  # a publisher that pauses keeps its connection
@@ -90,7 +90,8 @@ def _core(settings: Settings) -> BrokerCore:
     server = settings.server
     schema = Schema.load(server.schema) if server.schema else None
     directory = Path(server.data)  # as the supervisor takes it: never a URI
-    store = open_store(directory)
+    options = StoreOptions(accepts_loss=server.accept_loss)
+    store = open_store(directory, options=options)
     try:
         is_inline = server.runner == "inline"
         environment = environment_with(settings.pipeline.index)

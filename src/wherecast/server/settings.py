@@ -26,6 +26,7 @@ class ServerSettings:
         log_format: the format of the lines on standard error.
         stop: how long requests may take to end when the server stops.
         restart_wait_max: the longest wait before a process that dies time and again is restarted.
+        accept_loss: whether to go on without commits that the log of the store has lost.
     """
 
     host: str = "127.0.0.1"
@@ -36,6 +37,7 @@ class ServerSettings:
     log_format: Literal["text", "json"] = "text"
     stop: timedelta = timedelta(seconds=5)
     restart_wait_max: timedelta = timedelta(seconds=30)
+    accept_loss: bool = False
 
 
 @dataclass(frozen=True, slots=True)

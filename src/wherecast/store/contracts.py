@@ -13,14 +13,14 @@ Errors are `StoreError` (damage, a full disk, a directory in use) and `ConflictE
 writer came first).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from wherecast.model import Schema, StoreError, Subscription
+from wherecast.model import Schema, StoreError, StreamSpec, Subscription, SubscriptionSpec
 from wherecast.store.blobs.blobs import Blobs
 from wherecast.store.position import Position
 from wherecast.store.records import (
@@ -30,14 +30,15 @@ from wherecast.store.records import (
     Cursor,
     DeadLetter,
     Entry,
+    LinkMark,
     Progress,
     Publications,
     Queued,
     Receipt,
-    Segment,
     ShareFigures,
+    Withdrawals,
 )
-from wherecast.store.sequences import NumberedNotifications
+from wherecast.store.sequences import SLOT_BITS, NumberedNotifications, SequenceNumbering
 
 DEAD_LETTERS_MOST = 100_000
 ENDLESS = 2**63 - 1
@@ -51,8 +52,8 @@ class DamagedSegment(StoreError):
     """A segment that cannot be read; its notifications can be made again from the log.
 
     Attributes:
-        first: first sequence that the segment covers.
-        end: sequence after the last one that it covers.
+        first: first sequence that the segment covers, at which a batch begins.
+        end: sequence after the last one that it covers, at which a batch ends.
         reason: what is wrong with the segment.
     """
 
@@ -63,49 +64,87 @@ class DamagedSegment(StoreError):
         super().__init__(first, end, reason)
 
     def __str__(self) -> str:
-        return f"notifications of publications {self.first} to {self.end - 1}: {self.reason}"
+        # The stores that verify what they read number moments, so people are told offsets.
+        first, last = self.first >> SLOT_BITS, (self.end >> SLOT_BITS) - 1
+        return f"notifications of publications {first} to {last}: {self.reason}"
 
 
 class Log(Protocol):
-    """Publications in partitions, and changes of the registry, each in the order of acceptance.
+    """Records in partitions, and changes of the registry, each in the order of acceptance.
+
+    Records are publications, withdrawals and ticks; each has an offset. Times of records and
+    changes never decrease: see `time`.
 
     Attributes:
-        identity: a random word that no other log has; generated publication ids begin with it.
+        identity: a random word that no other log has, but for its backups; generated publication
+            ids begin with it.
+        incarnation: a random word that no other log has; a backup that is opened gets a new one.
     """
 
     identity: str
+    incarnation: str
 
-    def append(self, publications: Publications, at: int) -> Receipt:
+    def append(self, publications: Publications, at: int, mark: LinkMark | None = None) -> Receipt:
         """Appends the publications whose ids are new, at successive offsets of one partition.
 
-        Threads that append at the same time share one transaction.
+        An id is taken for the same stream and publisher only. A publication with a publisher and
+        without a counter gets the next counter of that publisher in the stream. Threads that append
+        at the same time share one transaction.
 
         Args:
             publications: of one stream.
-            at: time of acceptance.
+            at: time of the call, by the wall clock; they are accepted at the time of the log.
+            mark: of the link by which they came. It is written together with them, also where none
+                of them is new, and names the source of their entry.
         """
+        ...
+
+    def withdraw(self, withdrawals: Withdrawals, at: int, mark: LinkMark | None = None) -> Receipt:
+        """Appends withdrawals, as `append` does; whether a publication exists is not looked at."""
+        ...
+
+    def tick(self, at: int) -> Receipt:
+        """Appends a tick to every partition."""
         ...
 
     def change(self, changes: pa.RecordBatch, at: int) -> Accepted:
         """Appends changes (a batch of `CHANGES`), all or none, and applies them to the registry.
 
         The changes act on every publication appended after this call returns, and on no publication
-        appended before the call.
+        appended before the call. A change of an unknown kind is kept; the registry passes it over.
+        """
+        ...
+
+    def time(self, at: int) -> int:
+        """The time of the log now, by which ages are judged; a time of the wall clock is given.
+
+        The time never decreases. While the log is open, it moves by no more than a clock that
+        nobody can set does, and a little more (`log_time`); at opening a step is believed.
+        """
+        ...
+
+    def link_marks(self) -> Mapping[str, LinkMark]:
+        """The mark of each link by which something came, by the name of the link.
+
+        Raises:
+            StoreError: a mark is damaged.
         """
         ...
 
     def read(
-        self, partition: int, start: int, end: int, envelopes: bool = False
+        self, partition: int, start: int, end: int, headers: bool = False, payloads: bool = False
     ) -> Iterator[Entry]:
         """Yields the whole entries that overlap a range of offsets, in order.
 
-        A damaged entry has only its range and its `damage`. Trimmed offsets are left out.
+        Between two entries there may be a hole, which no record will ever fill. A damaged entry has
+        only its range and its `damage`. Trimmed offsets are left out.
 
         Args:
             partition: which one to read.
             start: first offset.
             end: offset after the last one.
-            envelopes: whether entries come with their envelopes.
+            headers: whether entries come with their headers.
+            payloads: whether entries come with their payloads.
         """
         ...
 
@@ -122,7 +161,7 @@ class Log(Protocol):
         ...
 
     def ends(self) -> Position:
-        """The offset of the next publication of each partition."""
+        """The offset of the next record of each partition."""
         ...
 
     def changes_end(self) -> int:
@@ -133,14 +172,27 @@ class Log(Protocol):
         """Removes entries wholly before a position, and compacts changes where that saves much.
 
         Compaction replaces changes that act from the new start or earlier by their outcome, that is
-        streams, subscribers and subscriptions. Versions stay the same, and so do the matches of the
-        publications that are left. Ids given by publishers stay taken; a publication whose id was
-        generated by the log may be accepted again.
+        streams, subscribers and subscriptions, and by the changes of unknown kinds. Each change
+        that is left keeps its version, and the matches of the publications that are left stay the
+        same. Ids given by publishers stay taken; a publication whose id was generated by the log
+        may be accepted again.
         """
         ...
 
     def bytes(self) -> int:
-        """Number of bytes that the publications take."""
+        """Number of bytes that the records take."""
+        ...
+
+    def size(self) -> int:
+        """Number of records that were not trimmed."""
+        ...
+
+    def count(self, partition: int, start: int, end: int) -> int:
+        """Number of records in a range of offsets."""
+        ...
+
+    def skip(self, partition: int, start: int, count: int) -> int:
+        """The offset after the next records from an offset on, so many or as many as there are."""
         ...
 
     def damaged_changes(self) -> int:
@@ -156,6 +208,10 @@ class Registry(Protocol):
 
     def streams(self) -> Mapping[str, Schema]:
         """The schema of each stream, by its name."""
+        ...
+
+    def stream_specs(self) -> Mapping[str, StreamSpec]:
+        """The schema and the options of each stream, by its name."""
         ...
 
     def has_subscriber(self, name: str) -> bool:
@@ -176,8 +232,8 @@ class Registry(Protocol):
         """A page of the subscriptions of a subscriber, sorted by id: those after an id."""
         ...
 
-    def among(self, subscriber: str, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
-        """Stream and filter of each subscription whose id is among the given ones, by id."""
+    def among(self, subscriber: str, ids: Sequence[str]) -> dict[str, SubscriptionSpec]:
+        """What each subscription asks for whose id is among the given ones, by id."""
         ...
 
     def count(self, subscriber: str) -> int:
@@ -190,29 +246,36 @@ class Registry(Protocol):
 
 
 class Batches(Protocol):
-    """The record of each batch, and the epoch of the pipeline that may commit the next one."""
+    """The record of each batch, and the epoch of the pipeline that may commit the next one.
+
+    Attributes:
+        numbering: how the records of batches get their sequences.
+    """
+
+    numbering: SequenceNumbering
 
     def begin(self) -> int:
         """Begins a pipeline and returns its epoch; no earlier pipeline can commit any more."""
         ...
 
     def progress(self) -> Progress:
-        """The end of the last committed batch."""
+        """The end of the last committed batch, over all partitions."""
         ...
 
     def commit(self, batch: Batch, epoch: int) -> Progress:
-        """Commits a batch with its segments and dead letters, all or nothing; returns the progress.
+        """Commits a batch with its dead letters, all or nothing; returns the progress.
 
-        Committing a batch again changes nothing: its end is not beyond the progress.
+        Committing a batch again changes nothing: its end is not beyond the progress of its
+        partition. Other partitions do not matter.
 
         Raises:
             ConflictError: a later pipeline has begun.
-            StoreError: the batch does not begin at the progress.
+            StoreError: the batch does not begin at the progress of its partition.
         """
         ...
 
-    def wait(self, sequence: int, timeout_s: float) -> bool:
-        """Waits until the progress is beyond a sequence; returns False after the timeout.
+    def wait(self, is_enough: Callable[[Progress], bool], timeout_s: float) -> bool:
+        """Waits until the progress is far enough; returns False after the timeout.
 
         A commit of any process wakes the caller at once.
         """
@@ -223,17 +286,23 @@ class Batches(Protocol):
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
         """The partition and the offset of each sequence.
 
+        Where sequences follow from offsets, one that was trimmed may still be located.
+
         Raises:
-            StoreError: a sequence was trimmed, or no batch covers it.
+            StoreError: a sequence is of no batch, or its place is not known any more.
         """
         ...
 
     def records(self, start: int, end: int) -> list[tuple[int, Batch]]:
         """The batches that overlap a range of sequences, as pairs of first sequence and batch.
 
-        The batches have neither segments nor dead letters. Records before `Mailboxes.starts_at` may
-        be removed.
+        The batches have neither notifications nor dead letters. Records before
+        `Mailboxes.starts_at` may be removed.
         """
+        ...
+
+    def position_at(self, sequence: int) -> Position:
+        """A position at or before every record whose sequence is at least the given one."""
         ...
 
     def dead_letters(self, after: int = -1, limit: int = 1000) -> list[tuple[int, DeadLetter]]:
@@ -264,8 +333,10 @@ class Mailboxes(Protocol):
         """
         ...
 
-    def since(self, start: int) -> list[NumberedNotifications]:
+    def since(self, start: int, bytes_max: int = ENDLESS) -> list[NumberedNotifications] | None:
         """The segments that reach beyond a sequence, in order; the first may begin before it.
+
+        None if the segments are larger together than `bytes_max`.
 
         Raises:
             DamagedSegment: a segment cannot be read; `replace` mends it.
@@ -282,17 +353,17 @@ class Mailboxes(Protocol):
         """
         ...
 
-    def replace(self, first: int, end: int, segments: Sequence[Segment]) -> None:
-        """Replaces the segments of a range of sequences by segments made again from the log.
+    def replace(self, first: int, end: int, batches: Sequence[tuple[int, Batch]]) -> None:
+        """Replaces the segments of a range of sequences by notifications made again from the log.
 
         Args:
             first: as a `DamagedSegment` has it.
             end: as a `DamagedSegment` has it.
-            segments: cover the range; each lies in one batch of `records`.
+            batches: those that `Batches.records` has for the range, with their notifications.
 
         Raises:
             ConflictError: the range was merged or trimmed meanwhile.
-            StoreError: the segments do not cover the range.
+            StoreError: the batches do not cover the range.
         """
         ...
 

@@ -25,7 +25,17 @@ POINTS = (
     "cursors.before",  # cursors are in their transaction, which is not committed
     "cursors.after",  # they are committed, and nobody was told
 )
-"""All points, in the order in which a batch meets them."""
+"""The points of a store at work, in the order in which a batch meets them."""
+
+UPGRADE_POINTS = (
+    "upgrade.copied",  # the backup is complete, and has not its name yet
+    "upgrade.saved",  # it has its name
+    "upgrade.built",  # new files are on disk, none is in its place
+    "upgrade.log",  # the log is in its place
+    "upgrade.batches",  # the other new files are in their places
+    "upgrade.before",  # all old files are gone, and the file `format` is not written
+)
+"""The points of an upgrade, in the order in which it meets them."""
 
 _AT, _, _COUNT = os.environ.get("WHERECAST_CRASH_AT", "").partition(":")
 _TOLD = os.environ.get("WHERECAST_CRASH_TOLD", "")

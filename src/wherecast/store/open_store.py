@@ -6,6 +6,7 @@
 An implementation and its libraries are imported only when one of its stores is opened.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from wherecast.model.errors import ConfigError
 from wherecast.model.values import describe
 from wherecast.store.blobs.blobs import scheme_of
 from wherecast.store.blobs.posix_blobs import path_of
+from wherecast.store.clock import boot_us
 from wherecast.store.contracts import Role, Store
 from wherecast.store.segments.segment_settings import DEFAULT_SEGMENTS, SegmentSettings
 
@@ -27,11 +29,16 @@ class StoreOptions:
         segments: limits of the segments of a directory.
         partitions: number of partitions of a log in memory.
         identity: of a log in memory; empty draws a random one.
+        accepts_loss: whether the owner of a directory goes on without commits that its log has
+            lost; the loss is recorded and stays visible.
+        monotonic: a clock that nobody sets, in microseconds; bounds the steps of log time.
     """
 
     segments: SegmentSettings = DEFAULT_SEGMENTS
     partitions: int = 1
     identity: str = ""
+    accepts_loss: bool = False
+    monotonic: Callable[[], int] = boot_us
 
 
 DEFAULT_OPTIONS = StoreOptions()
@@ -50,10 +57,10 @@ def open_store(
     if directory is None:
         from wherecast.store.memory.store import MemoryStore
 
-        return MemoryStore(options.partitions, options.identity)
+        return MemoryStore(options.partitions, options.identity, monotonic=options.monotonic)
     from wherecast.store.embedded.store import EmbeddedStore
 
-    return EmbeddedStore(directory, role, options.segments)
+    return EmbeddedStore(directory, role, options.segments, options.accepts_loss, options.monotonic)
 
 
 def directory_of(uri: str | Path) -> Path | None:

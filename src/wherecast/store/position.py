@@ -38,10 +38,6 @@ class Position(Mapping[int, int]):
         """Whether no partition stands before where it stands in the other one."""
         return all(self[partition] >= offset for partition, offset in other.items())
 
-    def since(self, start: "Position") -> int:
-        """How many offsets lie between an earlier position and this one."""
-        return sum(self._offsets.values()) - sum(start._offsets.values())
-
     def to_dict(self) -> dict[str, int]:
         """The position as JSON carries it."""
         return {str(partition): offset for partition, offset in self._offsets.items()}

@@ -18,6 +18,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from wherecast.store.folders import make_folder, private_opener
+
 _LOOK_AGAIN_S = 1.0
 _RECEIVED_MAX = 64
 
@@ -57,8 +59,8 @@ class Waiter:
         self._socket.setblocking(False)
         self._socket.bind(_address(self._name))
         with suppress(OSError):  # of a folder that cannot be written; it then looks again
-            folder.mkdir(exist_ok=True)
-            (folder / self._name).touch()
+            make_folder(folder, is_private=True)
+            open(folder / self._name, "xb", opener=private_opener).close()
         self._changed = threading.Condition()
         self._wakings = 0
         self._has_reader = False

@@ -16,7 +16,7 @@ from wherecast.workloads.draws import CroppedNormal, Floats, Uniform
 from wherecast.workloads.text import float_texts, join
 from wherecast.workloads.workload import CHUNK_ROWS, MatchRate, Workload, require, table_generator
 
-TOP = 1000.0  # of every dimension
+TOP = 1000.0  # the upper end of every dimension
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,9 +24,9 @@ class BlueDove(Workload):
     """Filters `a >= lo AND a < hi AND b >= …` and publications with a value per dimension.
 
     Attributes:
-        length: of a range before it is cut off at the ends of the dimension.
-        centres: the distribution of the ranges' centres, per dimension.
-        values: the distribution of the publications, per dimension.
+        length: the length of a range before it is cut off at the ends of the dimension.
+        centres: the distribution of the centres of ranges, per dimension.
+        values: the distribution of the values in publications, per dimension.
     """
 
     length: float
@@ -57,21 +57,21 @@ def bluedove(
 ) -> BlueDove:
     """The BlueDove workload: floats in [0, 1000), one range per dimension in every filter.
 
-    The centres of the ranges are normal around the dimension's hot spot, drawn again until they
-    fall into the dimension; the ranges are cut off at its ends.
+    The centres of the ranges are normal around the hot spot of the dimension; a centre outside the
+    dimension is drawn again. The ranges are cut off at the ends of the dimension.
 
     Args:
-        seed: everything is drawn from it.
-        length: of a range.
-        sd: standard deviation of the centres around the hot spot.
-        dimensions: how many there are, named a, b, c, …
-        skewed: on how many dimensions, from the first on, publications follow the distribution of
-            the ranges' centres (adverse skew); on the others they are uniform.
-        hot_spots: one per dimension; (d + 0.5) · 1000 / dimensions where none are given. The
-            source says only that they are spread evenly.
+        seed: the seed of all random numbers.
+        length: the length of a range.
+        sd: the standard deviation of the centres around the hot spot.
+        dimensions: the number of dimensions, named a, b, c, …
+        skewed: the number of dimensions, from the first, on which publications have the
+            distribution of the centres (adverse skew); on the others publications are uniform.
+        hot_spots: one hot spot per dimension; by default (d + 0.5) · 1000 / dimensions. The source
+            says only that the hot spots are spread evenly.
 
     Raises:
-        ConfigError: an option that cannot work.
+        ConfigError: an option is out of its range.
     """
     table_generator(seed)  # no tables here, but the same check of the seed
     most = len(ascii_lowercase)
@@ -96,7 +96,7 @@ def _rate(
     centres: tuple[CroppedNormal, ...],
     values: tuple[CroppedNormal | Uniform, ...],
 ) -> MatchRate:
-    """The rate by numeric integration; the dimensions are independent, so they multiply."""
+    """The rate by numeric integration; dimensions are independent, so their rates multiply."""
     probability = by_filter = by_publication = 1.0
     for centre, value in zip(centres, values, strict=True):
 

@@ -1,4 +1,4 @@
-"""Geofences: rectangles that crowd around cities, and moving things of some kind."""
+"""Geofences: rectangles crowded around cities, and the positions of things of several kinds."""
 
 import math
 from dataclasses import dataclass
@@ -16,29 +16,35 @@ SCHEMA = Schema.from_dict({"lat": "float", "lon": "float", "kind": "string"})
 AREA_KM = 500.0  # the side of the square
 CITIES = 50
 KINDS = 20
-KINDS_MAX = 4  # in one filter
+KINDS_MAX = 4  # kinds in one filter
 _FAR = 0.1  # the share of points that belong to no city
-_SIZE_KM, _SIZE_MIN_KM, _SIZE_MAX_KM = 1.5, 0.2, 20.0  # median and ends of a rectangle's size
-_SIZE_SD, _ASPECT_SD = 1.0, 0.2  # of the logarithms of the size and of each side against it
+_SIZE_KM, _SIZE_MIN_KM, _SIZE_MAX_KM = (
+    1.5,
+    0.2,
+    20.0,
+)  # median, least and largest size of a rectangle
+_SIZE_SD, _ASPECT_SD = 1.0, 0.2  # sd of the logarithms of the size and of each side / size
 
 _QUOTED = [f"'k{kind}'" for kind in range(KINDS)]
 _FIRST = pa.array(_QUOTED)
-_NEXT = pa.array([*(f", {kind}" for kind in _QUOTED), ""])  # the last one: no further kind
+_NEXT = pa.array(
+    [*(f", {kind}" for kind in _QUOTED), ""]
+)  # the last entry stands for "no further kind"
 _NAMES = pa.array([f"k{kind}" for kind in range(KINDS)])
 
-_CELLS = 125  # of an axis in a numeric integral: shorter than the spread of any city
+_CELLS = 125  # per axis in a numeric integral; a cell is narrower than the spread of any city
 _Z = np.linspace(-8, 8, 16_001)
 _BELOW_Z = normal_cdf(_Z)
 
 
 @dataclass(frozen=True, eq=False)
 class Cities:
-    """Where filters and publications crowd.
+    """The cities around which filters and publications crowd.
 
     Attributes:
         centres: float64 (cities, 2), in km.
         spreads: float64 (cities,), the standard deviation of both coordinates, in km.
-        shares: float64 (cities,), of the points that belong to a city.
+        shares: float64 (cities,), the share of each city in the points that belong to a city.
     """
 
     centres: Floats
@@ -46,7 +52,7 @@ class Cities:
     shares: Floats
 
     def draw(self, rng: np.random.Generator, count: int) -> Floats:
-        """That many points, float64 (count, 2); what falls outside lies on the edge."""
+        """`count` points, float64 (count, 2); a point outside the area is moved to its edge."""
         chosen = choose(rng, self.shares, count)
         points = self.centres[chosen] + rng.normal(0, 1, (count, 2)) * self.spreads[chosen, None]
         anywhere = rng.random((count, 2)) * AREA_KM
@@ -59,7 +65,7 @@ class Geofence(Workload):
     """Filters `lat >= a AND lat <= b AND lon >= c AND lon <= d AND kind IN ('k3', 'k7')`.
 
     Attributes:
-        cities: where the centres of the rectangles lie, and the publications.
+        cities: the cities around which rectangles and publications lie.
     """
 
     cities: Cities
@@ -90,43 +96,44 @@ class Geofence(Workload):
 def geofence(seed: int = 1) -> Geofence:
     """The geofence workload: rectangles and points around 50 cities, and 20 kinds.
 
-    The area is 500 × 500 km; `lat` and `lon` are km from its corner. The cities lie anywhere. The
-    city of rank r has weight 1 / r^0.7 and a spread of 3 + 12 · sqrt(its weight / the first's)
-    km. A tenth of the points is uniform; points beyond an edge lie on it. A rectangle has its
-    centre at such a point. Its size is lognormal (median 1.5 km, sd 1), cut to 0.2 to 20 km; each
-    side is the size times exp(N(0, 0.2)). A filter names 1 to 4 of the kinds.
+    The area is 500 × 500 km; `lat` and `lon` are km from its corner. The cities are uniform in the
+    area. The city of rank r has weight 1 / r^0.7 and a spread of
+    3 + 12 · sqrt(its weight / the first city's weight) km. A tenth of the points is uniform; a
+    point beyond an edge is moved to the edge. The centre of a rectangle is such a point. The size
+    of a rectangle is lognormal (median 1.5 km, sd 1), clipped to 0.2 to 20 km; each side is the
+    size times exp(N(0, 0.2)). A filter names 1 to 4 of the kinds.
 
-    The expected matches depend on which cities lie close together, so on the seed.
+    The expected matches depend on the seed, which decides which cities lie close together.
 
     Args:
-        seed: everything is drawn from it.
+        seed: the seed of all random numbers.
 
     Raises:
-        ConfigError: the seed cannot work.
+        ConfigError: the seed is below 0.
     """
     cities = cities_at(table_generator(seed).random((CITIES, 2)) * AREA_KM)
     return Geofence("geofence", SCHEMA, seed, _rate(cities), cities)
 
 
 def cities_at(centres: Floats) -> Cities:
-    """The cities with these centres, float64 (cities, 2), the largest first."""
+    """The cities with these centres, float64 (cities, 2), the largest city first."""
     weights = 1 / np.arange(1, len(centres) + 1) ** 0.7
     spreads = 3 + 12 * np.sqrt(weights / weights[0])
     return Cities(centres, spreads, weights / weights.sum())
 
 
 def _rate(cities: Cities) -> MatchRate:
-    """The rate by numeric integration over a grid of places and a few sizes.
+    """The rate by numeric integration over a grid of positions and a few sizes.
 
-    Within a city, and away from all, the two coordinates are independent: a table over the
-    grid is a sum of products of two columns, one of each axis.
+    For the points of one city, and for the uniform points, the two coordinates are independent. So
+    a table over the grid is a sum of products of two columns, one per axis.
     """
     shares = np.append(cities.shares * (1 - _FAR), _FAR)[:, None]  # (places, 1)
     places, masses = _grid(cities)
     density = _crossed(shares * masses[0], masses[1])
     aspects, aspect_weights = np.polynomial.hermite_e.hermegauss(2)
     aspect_weights = aspect_weights / aspect_weights.sum()
-    reached = np.zeros_like(density)  # per place: the share of rectangles that hold it
+    reached = np.zeros_like(density)  # per position: the share of rectangles that contain it
     square = 0.0
     for size, weight in zip(*_sizes(), strict=True):
         halves = size * np.exp(_ASPECT_SD * aspects) / 2
@@ -138,7 +145,7 @@ def _rate(cities: Cities) -> MatchRate:
         reached += weight * _crossed(shares * mean_lats, mean_lons)
         for lat, lat_weight in zip(lats, aspect_weights, strict=True):
             for lon, lon_weight in zip(lons, aspect_weights, strict=True):
-                held = _crossed(shares * lat, lon)  # points in a rectangle around each place
+                held = _crossed(shares * lat, lon)  # points in a rectangle around each position
                 square += weight * lat_weight * lon_weight * float((density * held**2).sum())
     mean = float((density * reached).sum())
     by_publication = float((density * reached**2).sum()) / mean**2
@@ -152,18 +159,18 @@ def _rate(cities: Cities) -> MatchRate:
 
 
 def _crossed(lats: Floats, lons: Floats) -> Floats:
-    """The sum over the cities of the products of each two positions, float64 (lats, lons).
+    """The sum over the cities of the products of all pairs of positions, float64 (lats, lons).
 
-    Not by `@`: its threads cost more than they gain on tables so small.
+    `einsum` instead of `@`, whose threads cost more than they gain on such small tables.
     """
     return np.asarray(np.einsum("cx,cy->xy", lats, lons), np.float64)
 
 
 def _grid(cities: Cities) -> tuple[Floats, tuple[Floats, Floats]]:
-    """Positions along an axis and, per axis, each city's share of points there.
+    """Positions along an axis and, per axis, the share of each city's points at each position.
 
-    The first and the last position are the edges, where the points beyond them lie; between them
-    is the midpoint rule. The last row is that of the points far from all cities.
+    The first and the last position are the edges, to which points beyond them are moved; between
+    the edges the midpoint rule applies. The last row belongs to the uniform points.
     """
     cell = AREA_KM / _CELLS
     inside = (np.arange(_CELLS, dtype=np.float64) + 0.5) * cell
@@ -194,7 +201,7 @@ def _within(cities: Cities, axis: int, positions: Floats, half: float) -> Floats
 
 
 def _sizes() -> tuple[Floats, Floats]:
-    """Sizes and their weights: points of Gauss and Legendre, and the two ends."""
+    """Sizes and their weights: the nodes of Gauss-Legendre quadrature, and the two ends."""
     ends = np.log(np.array([_SIZE_MIN_KM, _SIZE_MAX_KM]) / _SIZE_KM) / _SIZE_SD
     outside = normal_cdf(np.array([1.0, -1.0]) * ends)
     nodes, weights = np.polynomial.legendre.leggauss(10)

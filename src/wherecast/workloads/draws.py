@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-_STEPS = 4_000  # of a numeric integral: exact to about seven digits here
+_STEPS = 4_000  # steps of a numeric integral, enough for about seven digits
 
 
 def normal_cdf(values: Floats) -> Floats:
@@ -34,7 +34,7 @@ class CroppedNormal:
     top: float
 
     def draw(self, rng: np.random.Generator, count: int) -> Floats:
-        """That many values."""
+        """`count` random values."""
         values = rng.normal(self.mean, self.sd, count)
         while (outside := np.flatnonzero((values < 0) | (values >= self.top))).size:
             values[outside] = rng.normal(self.mean, self.sd, outside.size)
@@ -60,7 +60,7 @@ class Uniform:
     top: float
 
     def draw(self, rng: np.random.Generator, count: int) -> Floats:
-        """That many values."""
+        """`count` random values."""
         return rng.random(count) * self.top
 
     def cdf(self, values: Floats) -> Floats:
@@ -79,7 +79,7 @@ def zipf_shares(ranks: int) -> Floats:
 
 
 def choose(rng: np.random.Generator, shares: Floats, count: int) -> NDArray[np.int64]:
-    """That many positions in `shares`, each as often as its share says."""
+    """`count` random positions in `shares`, with the shares as probabilities."""
     bounds = np.cumsum(shares)
     found = np.searchsorted(bounds, rng.random(count) * bounds[-1])
     return np.asarray(np.minimum(found, len(shares) - 1), np.int64)

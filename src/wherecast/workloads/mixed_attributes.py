@@ -28,7 +28,7 @@ class GridAttribute:
     missing: float
 
     def column(self, rng: np.random.Generator, count: int) -> pa.Array:
-        """The attribute in that many publications."""
+        """The values of the attribute in `count` publications."""
         indices = rng.integers(0, self.size, count)
         absent = rng.random(count) < self.missing
         if self.type == "int":
@@ -38,7 +38,7 @@ class GridAttribute:
         return pa.array(self._times(indices), pa.timestamp("us", "UTC"), mask=absent)
 
     def literals(self, indices: NDArray[np.int64]) -> Strings:
-        """The values at those places of the grid, as filters write them."""
+        """The values at these positions of the grid, as filters write them."""
         flat = indices.ravel()
         if self.type == "int":
             texts = pa.array(flat).cast(pa.string())
@@ -61,7 +61,7 @@ class Words:
     missing: float
 
     def column(self, rng: np.random.Generator, count: int) -> pa.Array:
-        """The attribute in that many publications."""
+        """The values of the attribute in `count` publications."""
         chosen = choose(rng, zipf_shares(len(self.words)), count)
         texts = pa.array(self.words).take(pa.array(chosen))
         return pc.if_else(pa.array(rng.random(count) < self.missing), None, texts)
@@ -75,7 +75,7 @@ class TruthAttribute:
     missing: float
 
     def column(self, rng: np.random.Generator, count: int) -> pa.Array:
-        """The attribute in that many publications."""
+        """The values of the attribute in `count` publications."""
         return pa.array(rng.random(count) < 0.5, mask=rng.random(count) < self.missing)
 
 
@@ -92,7 +92,7 @@ _FLAGS = ("active", "indoor", "verified")
 
 
 def mixed_attributes(rng: np.random.Generator) -> tuple[MixedAttribute, ...]:
-    """The 30 attributes; words and the shares of missing values are drawn."""
+    """The 30 attributes, with random words and random shares of missing values."""
     shares = iter(rng.choice([0.0, 0.05, 0.1, 0.2], 30).tolist())
     attributes: list[MixedAttribute] = []
     attributes += [GridAttribute(name, "int", size, next(shares)) for name, size in _INTS.items()]
@@ -115,7 +115,7 @@ def type_name(attribute: MixedAttribute) -> str:
 
 
 def _words(rng: np.random.Generator, count: int) -> tuple[str, ...]:
-    """That many different words of two or three syllables."""
+    """`count` different words of two or three syllables."""
     found: dict[str, None] = {}
     while len(found) < count:
         parts = rng.integers(0, len(_SYLLABLES), 3)[: rng.integers(2, 4)]

@@ -14,9 +14,9 @@ from wherecast.workloads.mixed_shapes import MixedShape, draw_shapes
 from wherecast.workloads.workload import CHUNK_ROWS, MatchRate, Workload, table_generator
 
 SHAPES = 5_000
-_CYCLES = CHUNK_ROWS // SHAPES  # per chunk, each going through all the shapes
+_CYCLES = CHUNK_ROWS // SHAPES  # passes through all the shapes per chunk
 
-# Measured over six seeds: 1.7 to 2.0 between filters of the same shape, 0.08 to 0.11.
+# Measured over six seeds: 1.7 to 2.0 over the filters of one shape, 0.08 to 0.11 over publications.
 _FILTER_SPREAD, _PUBLICATION_SPREAD = 1.9, 0.1
 
 
@@ -25,8 +25,8 @@ class Mixed(Workload):
     """Filters with `= <> < <= > >=`, BETWEEN, IN, LIKE, AND, OR, NOT and IS NULL.
 
     Attributes:
-        attributes: what publications carry, each attribute independent of the others.
-        shapes: filter i has shape i mod 5,000.
+        attributes: the attributes of publications, independent of each other.
+        shapes: the 5,000 shapes; filter i has shape i mod 5,000.
     """
 
     attributes: tuple[MixedAttribute, ...]
@@ -34,13 +34,13 @@ class Mixed(Workload):
 
     @cached_property
     def _slot_ends(self) -> list[int]:
-        """Where the constants of each filter of a chunk end, with a 0 in front."""
+        """The end of each filter's constants among those of a chunk, after a leading 0."""
         counts = [sum(leaf.slots for leaf in shape.leaves) for shape in self.shapes]
         return [0, *np.cumsum(counts * _CYCLES).tolist()]
 
     @cached_property
     def _uses(self) -> list[tuple[PredicateForm, NDArray[np.int64]]]:
-        """Each form of predicate with the places of its first constants in a chunk."""
+        """Each form of predicate with the positions of its first constants in a chunk."""
         places: dict[PredicateForm, list[int]] = {}
         place = 0
         for shape in self.shapes * _CYCLES:
@@ -52,7 +52,7 @@ class Mixed(Workload):
     def _filter_texts(self, rng: np.random.Generator) -> pa.StringArray:
         ends = self._slot_ends
         constants = np.empty(ends[-1], object)
-        for leaf, places in self._uses:  # a column of constants per form, not one per filter
+        for leaf, places in self._uses:  # one draw per form instead of one per filter
             drawn = leaf.draw(rng, len(places))
             for slot in range(leaf.slots):
                 constants[places + slot] = drawn[:, slot]
@@ -73,16 +73,16 @@ class Mixed(Workload):
 def mixed(seed: int = 1) -> Mixed:
     """The mixed workload: 5,000 shapes over 30 ints, floats, strings, bools and timestamps.
 
-    A shape is a filter without its constants; they are drawn anew for each filter. Filters go
-    through the shapes in turn, so 5,000 filters have 5,000 shapes and any number has no more.
-    Every filter has a predicate, or one on either side of an OR, that few publications satisfy.
-    The stated matches are the mean over the shapes: count a multiple of 5,000 filters.
+    A shape is a filter without its constants, which are drawn for each filter. Filters take the
+    shapes in turn, so 5,000 filters have 5,000 shapes, and more filters have no more. Every filter
+    has a predicate that few publications satisfy, or one on each side of an OR.
+    The stated matches are the mean over the shapes: use a multiple of 5,000 filters to compare.
 
     Args:
-        seed: everything is drawn from it, the shapes too.
+        seed: the seed of all random numbers and of the shapes.
 
     Raises:
-        ConfigError: the seed cannot work.
+        ConfigError: the seed is below 0.
     """
     rng = table_generator(seed)
     attributes = mixed_attributes(rng)

@@ -1,7 +1,8 @@
-"""The forms that one predicate of the mixed workload can take.
+"""The forms of a predicate of the mixed workload.
 
-A form is a text with a slot per constant, a way to draw the constants, and the probability that it
-is true and that it is false; the rest is unknown, because the attribute is missing.
+A form is a text with a slot per constant, a function that draws the constants, and the
+probabilities that the predicate is true and that it is false. In the remaining cases the predicate
+is unknown, because the attribute is missing.
 """
 
 from collections import defaultdict
@@ -30,12 +31,12 @@ class PredicateForm:
     """One form of predicate on one attribute.
 
     Attributes:
-        attribute: its name.
-        text: with `%s` for each constant.
-        true: the probability that it holds, over constants and publications.
-        false: the probability that it does not.
-        draw: the constants of that many predicates; shape (count, slots).
-        slots: how many constants it has.
+        attribute: the name of the attribute.
+        text: the predicate, with `%s` for each constant.
+        true: the probability that the predicate is true, over constants and publications.
+        false: the probability that the predicate is false.
+        draw: draws the constants of `count` predicates; shape (count, slots).
+        slots: the number of constants.
     """
 
     attribute: str
@@ -52,7 +53,7 @@ class PredicateForm:
 
     @property
     def selective(self) -> bool:
-        """Whether it holds rarely enough to lead a filter."""
+        """Whether the predicate is true rarely enough to lead a filter."""
         return 0 < self.true <= 0.02
 
 
@@ -72,11 +73,11 @@ def leaves_of(attribute: MixedAttribute) -> list[PredicateForm]:
 
 
 def _leaf(attribute: MixedAttribute, text: str, holds: float, draw: Draw) -> PredicateForm:
-    """A form that holds with that probability where the attribute is there."""
-    there = 1 - attribute.missing
+    """The form that is true with probability `holds` if the attribute is present."""
+    present = 1 - attribute.missing
     text = f"{attribute.name} {text}"
     slots = text.count(_SLOT)
-    return PredicateForm(attribute.name, text, there * holds, there * (1 - holds), draw, slots)
+    return PredicateForm(attribute.name, text, present * holds, present * (1 - holds), draw, slots)
 
 
 def _nothing(rng: np.random.Generator, count: int) -> Strings:
@@ -91,7 +92,7 @@ def _flag_leaves(flag: TruthAttribute) -> list[PredicateForm]:
 
 
 def _grid_leaves(grid: GridAttribute) -> list[PredicateForm]:
-    """Comparisons with a random value; spans up to a fiftieth of the grid; lists."""
+    """Comparisons with a random value, ranges of up to a fiftieth of the grid, and lists."""
     size = grid.size
 
     def one(rng: np.random.Generator, count: int) -> Strings:
@@ -142,7 +143,7 @@ def _word_leaves(words: Words) -> list[PredicateForm]:
 
 
 def _patterns(words: Words) -> list[tuple[tuple[str, ...], float]]:
-    """Per kind of pattern: one made from each word, and how often a value is like one of them."""
+    """Per kind of pattern: the pattern of each word, and the chance that one matches a value."""
     shares = dict(zip(words.words, zipf_shares(len(words.words)).tolist(), strict=True))
     contained = {
         part: sum(share for word, share in shares.items() if part in word)
@@ -181,18 +182,21 @@ def _middle(word: str) -> str:
 
 
 def _blank(word: str) -> str:
-    """The word with its first letter left open."""
+    """The pattern of the word with any first letter."""
     return "_" + word[1:]
 
 
 def _picked(texts: tuple[str, ...]) -> Draw:
-    """One of the texts, in quotes."""
+    """The function that draws one of the texts, in quotes."""
     quoted = np.array([f"'{text}'" for text in texts], object)
     return lambda rng, count: quoted[rng.integers(0, len(quoted), (count, 1))]
 
 
 def _several(size: int, values: int, literals: Callable[..., Strings]) -> Draw:
-    """That many different places out of `size`, each equally likely: evenly apart from a start."""
+    """The function that draws `values` different literals of `size`, all equally likely.
+
+    The positions of the literals start at random and have a random equal distance.
+    """
 
     def draw(rng: np.random.Generator, count: int) -> Strings:
         starts = rng.integers(0, size, (count, 1))
@@ -203,5 +207,5 @@ def _several(size: int, values: int, literals: Callable[..., Strings]) -> Draw:
 
 
 def _slots(count: int) -> str:
-    """The inside of a list of that many constants."""
+    """The slots of a list of `count` constants."""
     return ", ".join([_SLOT] * count)

@@ -1,7 +1,7 @@
 """Shapes: filters of the mixed workload without their constants.
 
-Every attribute stands once in a shape and the attributes are independent, so the probability that
-a shape is true follows from its predicates, in three-valued logic.
+An attribute occurs at most once in a shape, and attributes are independent. So the probability that
+a shape is true follows from those of its predicates, in three-valued logic.
 """
 
 import math
@@ -21,11 +21,11 @@ class MixedShape:
     """A filter without its constants.
 
     Attributes:
-        text: with `%s` for each constant.
-        true: the probability that it holds.
-        false: the probability that it does not; the rest is unknown.
-        leaves: its predicates, in the order of the text.
-        joined: by what its parts are joined: "AND", "OR" or nothing.
+        text: the filter, with `%s` for each constant.
+        true: the probability that the filter is true.
+        false: the probability that the filter is false; otherwise it is unknown.
+        leaves: the predicates, in the order of the text.
+        joined: the operator between the parts: "AND", "OR" or the empty string.
     """
 
     text: str
@@ -38,10 +38,10 @@ class MixedShape:
 def draw_shapes(
     rng: np.random.Generator, leaves: Sequence[PredicateForm], count: int
 ) -> list[MixedShape]:
-    """That many shapes.
+    """`count` different shapes.
 
-    No two are alike, even if constants, the lengths of lists and the order of predicates were not
-    looked at: however a reader counts shapes, it counts as many.
+    Two shapes differ in more than the lengths of lists and the order of predicates, so that every
+    reader of filters counts the same number of shapes.
     """
     by_attribute: dict[str, list[PredicateForm]] = {}
     for leaf in leaves:
@@ -81,12 +81,12 @@ def _draw_parts(
 
 
 def _some(rng: np.random.Generator, names: list[str], count: int) -> list[str]:
-    """That many different names, in random order."""
+    """`count` different names, in random order."""
     return [names[place] for place in rng.permutation(len(names))[:count]]
 
 
 def _all(*parts: MixedShape) -> MixedShape:
-    """True where every part is."""
+    """The shape that is true if every part is true."""
     return MixedShape(
         " AND ".join(f"({part.text})" if part.joined == "OR" else part.text for part in parts),
         math.prod(part.true for part in parts),
@@ -97,7 +97,7 @@ def _all(*parts: MixedShape) -> MixedShape:
 
 
 def _any(*parts: MixedShape) -> MixedShape:
-    """True where some part is."""
+    """The shape that is true if some part is true."""
     return MixedShape(
         " OR ".join(f"({part.text})" if part.joined == "AND" else part.text for part in parts),
         1 - math.prod(1 - part.true for part in parts),
@@ -108,13 +108,13 @@ def _any(*parts: MixedShape) -> MixedShape:
 
 
 def _not(part: MixedShape) -> MixedShape:
-    """True where the part is false."""
+    """The shape that is true if the part is false."""
     return MixedShape(f"NOT ({part.text})", part.false, part.true, part.leaves)
 
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """How predicates are put together; the leading ones, at its start, are selective."""
+    """A way to combine predicates, of which the first `leading` ones are selective."""
 
     name: str
     predicates_min: int

@@ -1,4 +1,4 @@
-"""Price alerts: an equality on a popular symbol, a price beyond a threshold, perhaps a volume."""
+"""Price alerts: an equality on a symbol, a price beyond a threshold, and often a volume."""
 
 import math
 from dataclasses import dataclass
@@ -14,9 +14,10 @@ from wherecast.workloads.text import float_texts, join
 from wherecast.workloads.workload import CHUNK_ROWS, MatchRate, Workload, require, table_generator
 
 SCHEMA = Schema.from_dict({"symbol": "string", "price": "float", "volume": "float"})
-_PRICE_SD = 0.05  # of the logarithm of a quoted price around the symbol's base
-_THRESHOLD_MEAN, _THRESHOLD_SD = 0.10, 0.03  # of the logarithm of a threshold's distance from it
-_VOLUME_SD = 0.5  # of the logarithm of volumes, quoted and asked for, around the symbol's base
+# All are of the logarithm of a quantity divided by the symbol's base.
+_PRICE_SD = 0.05  # of quoted prices
+_THRESHOLD_MEAN, _THRESHOLD_SD = 0.10, 0.03  # of thresholds, above the base or below
+_VOLUME_SD = 0.5  # of volumes in quotes and in filters
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,8 +25,8 @@ class Alerts(Workload):
     """Filters `symbol = 'S0001' AND price > x [AND volume > y]` and one quote per publication.
 
     Attributes:
-        symbols: the names, in no order of popularity.
-        popular: the position of each symbol, the most popular first.
+        symbols: the names of the symbols.
+        popular: the positions of the symbols in `symbols`, the most popular first.
         prices: the base price of each symbol.
         volumes: the base volume of each symbol.
     """
@@ -63,18 +64,18 @@ class Alerts(Workload):
 def alerts(seed: int = 1, symbols: int = 10_000) -> Alerts:
     """The alerts workload: Zipf-popular symbols, thresholds that one quote in 23 passes.
 
-    A symbol's popularity is Zipf with exponent 1, shuffled over the names, in filters and quotes
-    alike. Base prices are exp(N(4, 1)), base volumes exp(N(12, 1.5)). A threshold lies a factor
-    exp(N(0.10, 0.03)) above (`>`) or below (`<`) the base; half of the filters also ask for a
-    volume above the base times exp(N(0, 0.5)). A quote is the base price times exp(N(0, 0.05))
-    and the base volume times exp(N(0, 0.5)).
+    The popularity of symbols follows Zipf's law with exponent 1, shuffled over the names; it is the
+    same in filters and quotes. Base prices are exp(N(4, 1)), base volumes exp(N(12, 1.5)). A
+    threshold is the base price times (`>`) or divided by (`<`) exp(N(0.10, 0.03)). Half of the
+    filters also ask for a volume above the base volume times exp(N(0, 0.5)). A quote has the base
+    price times exp(N(0, 0.05)) and the base volume times exp(N(0, 0.5)).
 
     Args:
-        seed: everything is drawn from it.
-        symbols: how many there are.
+        seed: the seed of all random numbers.
+        symbols: the number of symbols.
 
     Raises:
-        ConfigError: an option that cannot work.
+        ConfigError: an option is out of its range.
     """
     rng = table_generator(seed)
     require(symbols >= 1, f"symbols must be 1 or more, not {symbols}")
@@ -97,12 +98,12 @@ def _rate(symbols: int) -> MatchRate:
     same_symbol = float((shares**2).sum())
     symbol_square = float((shares**3).sum()) / same_symbol**2
 
-    def fired(moves: Floats) -> Floats:  # by a quote that moved so far: the share of thresholds
+    def fired(moves: Floats) -> Floats:  # the share of thresholds that each move passes
         rises = normal_cdf((moves - _THRESHOLD_MEAN) / _THRESHOLD_SD)
         falls = normal_cdf((-moves - _THRESHOLD_MEAN) / _THRESHOLD_SD)
         return (rises + falls) / 2
 
-    def passed(distances: Floats) -> Floats:  # a threshold so far off: the share of quotes
+    def passed(distances: Floats) -> Floats:  # the share of quotes beyond each distance
         return normal_cdf(-distances / _PRICE_SD)
 
     price = normal_average(passed, _THRESHOLD_MEAN, _THRESHOLD_SD)
@@ -110,9 +111,9 @@ def _rate(symbols: int) -> MatchRate:
         lambda distances: passed(distances) ** 2, _THRESHOLD_MEAN, _THRESHOLD_SD
     )
     price_by_quote = normal_average(lambda moves: fired(moves) ** 2, 0, _PRICE_SD)
-    # A volume passes half of the thresholds on average, any share equally often: its mean over the
-    # filters that ask for one and those that do not is 3/4, its mean square 2/3 by filter (1 or
-    # u²) and 7/12 by quote ((1 + u)² / 4).
+    # The share u of volume thresholds that a quote passes is uniform in [0, 1]. Half of the
+    # filters have no such threshold. So the mean is 3/4, and the mean square is 2/3 by filter (the
+    # mean of 1 and u²) and 7/12 by quote (the mean of (1 + u)² / 4).
     volume, volume_by_filter, volume_by_quote = 3 / 4, 2 / 3, 7 / 12
     square = (price * volume) ** 2
     return MatchRate(

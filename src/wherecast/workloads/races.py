@@ -1,7 +1,7 @@
-"""Races: which of many unequal runners come in first, exactly.
+"""Races: exact probabilities of which of many unequal runners arrive first.
 
-Runner a arrives after an exponential time with rate `weights[a]`; the first k are k different
-runners, drawn one after the other with chances in proportion to their weights.
+Runner a arrives after an exponential time with rate `weights[a]`. The first k runners are then
+distributed like k different runners that are drawn one by one, in proportion to their weights.
 """
 
 from collections.abc import Sequence
@@ -12,20 +12,22 @@ from numpy.typing import NDArray
 
 from wherecast.workloads.draws import Floats, choose
 
-# Times of an integral on a logarithmic scale, in units of 1 / the weights' sum. The step is short
-# against the spread of an arrival, so the plain sum is exact to more digits than are asked for.
+# Times of an integral on a logarithmic scale, in units of 1 / the sum of the weights. The step is
+# short compared with the spread of an arrival, so the plain sum is more exact than needed.
 _TIMES = np.exp(np.arange(-4.8, 7.2, 0.4))
-_NEGLIGIBLE = 1e-7  # the chance that none of the counts is reached around a time
+_NEGLIGIBLE = 1e-7  # times at which the counts are reached with less than this chance are skipped
 
 
 @dataclass(frozen=True, slots=True)
 class FirstOfTwo:
-    """What a runner is worth that is among the first of two independent races.
+    """The worth of each runner, by the races of two in which it is among the first.
+
+    A runner that is among the first of neither race is worth 1.
 
     Attributes:
-        first: float64 (runners,), among the first of the first race only.
-        second: float64 (runners,), among the first of the second race only.
-        both: float64 (runners,), among the first of both; outside both it is worth 1.
+        first: float64 (runners,), the worth if only in the first race.
+        second: float64 (runners,), the worth if only in the second race.
+        both: float64 (runners,), the worth if in both races.
     """
 
     first: Floats
@@ -38,7 +40,7 @@ def draw_first(
 ) -> NDArray[np.int64]:
     """The first runners of each race in their order, int64 (races, places).
 
-    One place after the other; who has arrived is drawn again.
+    The places are drawn one by one; a runner that has arrived already is drawn again.
     """
     assert places <= len(weights)
     drawn = np.empty((races, places), np.int64)
@@ -54,31 +56,30 @@ def draw_first(
 def mean_product(
     weights: Floats, first: Sequence[int], second: Sequence[int], worth: FirstOfTwo
 ) -> float:
-    """The mean of the product of the runners' worth, over two races and the counts given.
+    """The mean of the product of all runners' worth, over two independent races.
 
-    Counts are how many runners are the first of a race, each equally likely. While the set A of
-    runners has arrived, the next one comes at the rate of the others' weights. So A is the first
-    |A| with the chance ∫ P(exactly A has arrived by t) · (the others' weights) dt. The product over
-    the runners of what each contributes is expanded one runner after the other, by the number of
-    runners in and by whether the next arrival has been chosen, in each race.
-
-    Every count must be below the number of runners.
+    `first` and `second` are the possible numbers of first runners of each race, all equally likely;
+    each must be below the number of runners. After the set A of runners has arrived, the next one
+    arrives at the rate of the sum of the others' weights. So A is the set of the first |A| runners
+    with probability ∫ P(exactly A has arrived by t) · (sum of the others' weights) dt. The product
+    over the runners is expanded runner by runner. The table holds, for each race, the number of
+    runners that have arrived and whether the next arrival has been chosen.
 
     Shapes: the table is float64 (next chosen, next chosen, in, in, times, times).
     Cost: runners × 4 × (max(first) + 1) × (max(second) + 1) × times².
     """
     assert max(*first, *second) < len(weights)
     times, steps = zip(*(_times(weights, counts) for counts in (first, second)), strict=True)
-    # Odds of having arrived: the chances of not having arrived are multiplied in at the end.
+    # The odds of having arrived; the probabilities of not having arrived are multiplied at the end.
     odds = [np.expm1(weights[:, None] * each) for each in times]
     shape = (2, 2, max(first) + 1, max(second) + 1, len(times[0]), len(times[1]))
     table = np.zeros(shape)
     table[0, 0, 0, 0] = 1
     for runner, weight in enumerate(weights):
         ins, others = odds[0][runner][:, None], odds[1][runner]
-        second_in = table.copy()  # the runner is out of the first race: late, or the next
+        second_in = table.copy()  # the runner has not arrived in the first race, or is the next
         second_in[1] += weight * table[0]
-        first_in = table.copy()  # and here out of the second
+        first_in = table.copy()  # the same for the second race
         first_in[:, 1] += weight * table[:, 0]
         new = second_in.copy()
         new[:, 1] += weight * second_in[:, 0]
@@ -92,7 +93,7 @@ def mean_product(
 
 
 def _times(weights: Floats, counts: Sequence[int]) -> tuple[Floats, Floats]:
-    """The times at which that many runners may have arrived, and the steps between them."""
+    """The times at which one of the counts is reached with some chance, and their steps."""
     times = _TIMES / weights.sum()
     chances = np.zeros((max(counts) + 1, len(times)))
     chances[0] = 1

@@ -1,16 +1,24 @@
-"""Rows of five sensor files: the data of the elastic BE-Tree's measurements, made up anew.
+"""Rows of five sensor files: synthetic data in the form of the elastic BE-Tree's measurements.
 
-Source: elastic BE-Tree (Rožić, 2017), section 7. From it: the five files, their rows, sensors and
-units; the readings that ultrafine-particles misses; a round of publications (a random row of each
-file, every reading of it by itself, then one `test` with the number sent so far); a fifth of the
-filters per file, three quarters of them on a reading of a random row, a quarter on a time stamp;
-one predicate per filter, with a random numeric operator except BETWEEN.
+Source: elastic BE-Tree (Rožić, 2017), section 7. From the source:
 
-Ours, where the source is silent: the values (normal around a level per sensor, within the declared
-domain, to whole steps), the times of the rows (one row an hour, in carbon-monoxide every twelve),
-a time attribute per file, the same operators for time stamps as for readings, and which readings
-are missing (each with probability 0.3, one at least stays in a row), and the unit of particles.
-Filters take turns between the files, so that any number of them has the source's shares.
+- the five files with their numbers of rows, their sensors and units
+- missing readings in ultrafine-particles
+- a round of publications: a random row of each file, one publication per reading of the row, then
+  one `test` publication with the number of publications so far
+- a fifth of the filters per file; three quarters of them on a reading of a random row, a quarter on
+  a time stamp
+- one predicate per filter, with a random numeric operator except BETWEEN
+
+Ours, where the source gives nothing:
+
+- the values: normal around a level per sensor, clipped to the declared domain, on whole steps
+- the times of the rows: one row an hour, in carbon-monoxide one in twelve hours
+- one time attribute per file, with the same operators as readings
+- the missing readings: each with probability 0.3, at least one reading stays in a row
+- the unit of particles
+
+Filters take the files in turn, so that any number of filters has the shares of the source.
 """
 
 import math
@@ -28,13 +36,13 @@ from wherecast.workloads.workload import CHUNK_ROWS, MatchRate, Workload, table_
 
 OPERATORS = pa.array([" < ", " <= ", " = ", " >= ", " > "])
 MARKER = "test"  # the attribute of the publication that ends a round
-_ROUNDS = 250  # per chunk
+_ROUNDS = 250  # rounds of publications per chunk
 _START = np.datetime64("2012-06-01T00:00:00", "us")
 
 
 @dataclass(frozen=True, slots=True)
 class Sensor:
-    """One column of a file: its domain, its usual level and how far readings stray from it."""
+    """One column of a file: its domain, and the mean level and spread of its readings."""
 
     name: str
     unit: str
@@ -46,7 +54,7 @@ class Sensor:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """One file: how many rows, how far apart, which sensors, how much of it is missing."""
+    """One file: its number of rows, the hours between them, its sensors, the share missing."""
 
     name: str
     rows: int
@@ -56,7 +64,7 @@ class Family:
 
 
 def _series(name: str, sensors: int, unit: str, *scale: float) -> tuple[Sensor, ...]:
-    """Sensors of one kind, numbered from 1."""
+    """Sensors of one kind, numbered from 1; `scale` is (top, step, level, sd)."""
     top, step, level, sd = scale
     return tuple(
         Sensor(f"{name}{number}", unit, int(top), step, level, sd)
@@ -100,7 +108,7 @@ class FileRows:
 
     @property
     def present(self) -> NDArray[np.bool_]:
-        """Which readings there are; shape (rows, sensors)."""
+        """Whether each reading is present; bool, shape (rows, sensors)."""
         return ~np.isnan(self.readings)
 
 
@@ -109,7 +117,7 @@ class SensorFiles(Workload):
     """Filters on one reading or one time stamp; publications with one reading of a row.
 
     Attributes:
-        files: the rows that constants and publications are drawn from.
+        files: the rows from which constants and publications are drawn.
         timestamps: whether publications carry the time of their row.
     """
 
@@ -117,7 +125,7 @@ class SensorFiles(Workload):
     timestamps: bool
 
     def _filter_texts(self, rng: np.random.Generator) -> pa.StringArray:
-        """Filter i is of file i mod 5, and every fourth of a file is on its time stamp."""
+        """Filter i belongs to file i mod 5; every fourth filter of a file is on its time."""
         turns = np.arange(CHUNK_ROWS)
         places: list[NDArray[np.int64]] = []
         texts: list[pa.StringArray] = []
@@ -181,7 +189,7 @@ def time_name(family: Family) -> str:
 
 
 def _file_rows(family: Family, rng: np.random.Generator) -> FileRows:
-    """Rows for one file; −0.0 cannot occur, as readings below 0 become 0."""
+    """The rows of one file; readings below 0 become 0, so −0.0 cannot occur."""
     shape = (family.rows, len(family.sensors))
     levels, sds, tops, steps = (
         np.array([getattr(sensor, field) for sensor in family.sensors])
@@ -199,13 +207,13 @@ def _file_rows(family: Family, rng: np.random.Generator) -> FileRows:
 
 
 def _rate(files: tuple[FileRows, ...], timestamps: bool) -> MatchRate:
-    """The rate counted on the rows themselves; markers match nothing.
+    """The rate, counted on the rows themselves; markers match nothing.
 
-    The five operators hold twice between different values and three times between equal ones.
+    Of the five operators two are true for different values, and three for equal values.
     """
     per_round = 1 + sum(file.present.sum() / file.family.rows for file in files)
-    chances: list[tuple[float, float]] = []  # of a publication: how often sent, its filters' share
-    squares = 0.0  # of the filters' shares of the publications
+    chances: list[tuple[float, float]] = []  # per publication: its frequency, its share of filters
+    squares = 0.0  # the mean over the filters of the squared share of publications
     for file in files:
         once = 1 / (file.family.rows * per_round)
         share = 1 / len(files)
@@ -230,7 +238,7 @@ def _rate(files: tuple[FileRows, ...], timestamps: bool) -> MatchRate:
 def _squares(sizes: NDArray[np.int64], once: float) -> Floats:
     """Per value, in order: the mean over the operators of the squared share of publications.
 
-    `sizes` counts the publications with each value, `once` is the share of one of them.
+    `sizes` are the numbers of publications per value; `once` is the share of one publication.
     """
     below = np.cumsum(sizes) - sizes
     above = sizes.sum() - below - sizes

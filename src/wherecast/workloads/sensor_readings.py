@@ -19,7 +19,7 @@ OPERATORS = pa.array([" < ", " <= ", " > ", " >= ", " = ", " <> "])
 
 @dataclass(frozen=True, eq=False)
 class Sensors(Workload):
-    """Filters `s7 >= 12.34` and publications with one of the sensors' readings.
+    """Filters `s7 >= 12.34` and publications with the reading of one sensor.
 
     Attributes:
         means: the mean reading of each sensor.
@@ -30,7 +30,7 @@ class Sensors(Workload):
     sds: Floats
 
     def _draw_readings(self, rng: np.random.Generator) -> tuple[NDArray[np.int64], Floats]:
-        """The sensors and the readings of a chunk, to two digits; + 0.0 turns −0.0 into 0.0."""
+        """The sensors and the readings, to two digits, of a chunk; + 0.0 turns −0.0 into 0.0."""
         sensors = rng.integers(0, SENSORS, CHUNK_ROWS)
         readings = rng.normal(self.means[sensors], self.sds[sensors])
         return sensors, np.round(readings, 2) + 0.0
@@ -49,29 +49,29 @@ class Sensors(Workload):
 def sensors(seed: int = 1, files: bool = False, timestamps: bool = True) -> Workload:
     """The sensors workload: 35 float attributes, one of `< <= > >= = <>` per filter.
 
-    A sensor's readings are normal around its own mean, N(0, 100), with its own standard
-    deviation, exp(N(1, 1)), to two digits. Constants are drawn like readings. Sensors and
-    operators are equally likely; a publication carries one attribute.
+    The readings of a sensor are normal, to two digits; the mean of a sensor is N(0, 100), its
+    standard deviation exp(N(1, 1)). Constants are drawn like readings. Sensors and operators are
+    equally likely; a publication carries one attribute.
 
-    With `files`, the shape of the measurements of the elastic BE-Tree (Rožić, 2017, section 7)
-    instead: see `wherecast.workloads.sensor_files`.
+    With `files`, the workload has the form of the measurements of the elastic BE-Tree (Rožić, 2017,
+    section 7); see `wherecast.workloads.sensor_files`.
 
     Args:
-        seed: everything is drawn from it.
-        files: the five file families of the source, with their time stamps.
-        timestamps: with `files`, whether publications carry the time of their row. The source
-            does not say.
+        seed: the seed of all random numbers.
+        files: whether to use the five files of the source, with their time stamps.
+        timestamps: with `files`, whether publications carry the time of their row; the source does
+            not tell.
 
     Raises:
-        ConfigError: the seed cannot work.
+        ConfigError: the seed is below 0.
     """
     rng = table_generator(seed)
     if files:
         return sensor_files(seed, timestamps)
-    # A pair of opposite operators (< and >=, <= and >, = and <>) always has one that holds: a
-    # publication matches half of its sensor's filters whatever it reads. Of a filter with an
-    # order, any share of the readings passes equally often: 1/3 is the mean square; = has
-    # hardly any, <> nearly all.
+    # Of two opposite operators (< and >=, <= and >, = and <>) exactly one is true, so a publication
+    # matches half of its sensor's filters, whatever the reading. The share of readings that pass
+    # a filter is uniform for the four operators of order (mean square 1/3), nearly 0 for = and
+    # nearly 1 for <>.
     probability = 1 / (2 * SENSORS)
     square = (4 / 3 + 0 + 1) / 6
     return Sensors(

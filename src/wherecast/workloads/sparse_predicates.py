@@ -1,4 +1,4 @@
-"""Sparse filters: a few predicates on some of a hundred attributes of unequal popularity."""
+"""Sparse filters: predicates on a few of a hundred attributes of unequal popularity."""
 
 import math
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ from wherecast.workloads.text import float_texts, join
 from wherecast.workloads.workload import CHUNK_ROWS, MatchRate, Workload, table_generator
 
 ATTRIBUTES = 100
-FLOATS = 60  # of them; the others are strings
+FLOATS = 60  # attributes of type float; the others are strings
 CARRIED = 15  # attributes of a publication
-PREDICATES = range(3, 9)  # of a filter, each number equally likely
+PREDICATES = range(3, 9)  # predicates of a filter, each number equally likely
 _WEIGHTS = 1 / np.arange(1, ATTRIBUTES + 1)
 _CARDINALITY_MIN, _CARDINALITY_MAX = 5, 5_000
-_WIDTH_MIN, _WIDTH_MAX = 0.05, 0.4  # of a range
+_WIDTH_MIN, _WIDTH_MAX = 0.05, 0.4  # width of a range
 _NAMES = pa.array([f"x{number}" for number in range(ATTRIBUTES)])
 _VALUES = pa.array([f"v{number}" for number in range(_CARDINALITY_MAX)])
 
@@ -30,8 +30,8 @@ class Sparse(Workload):
     """Filters `x0 BETWEEN 0.2 AND 0.4 AND x7 = 'v12' AND …`.
 
     Attributes:
-        is_float: bool (attributes,), whether an attribute is a float or a string.
-        cardinalities: int64 (attributes,), how many values a string has.
+        is_float: bool (attributes,), whether an attribute is a float; else it is a string.
+        cardinalities: int64 (attributes,), the number of values of an attribute if a string.
     """
 
     is_float: NDArray[np.bool_]
@@ -40,14 +40,14 @@ class Sparse(Workload):
     def _draw_values(
         self, rng: np.random.Generator, numbers: NDArray[np.int64]
     ) -> NDArray[np.int64]:
-        """A value for each of the attributes as if it were a string."""
+        """The number of a random string value for each of the attributes."""
         drawn = rng.random(numbers.shape) * self.cardinalities[numbers]
         return np.asarray(drawn, np.int64)
 
     def _filter_texts(self, rng: np.random.Generator) -> pa.StringArray:
         numbers = draw_first(rng, _WEIGHTS, CHUNK_ROWS, PREDICATES[-1])
         counts = rng.integers(PREDICATES[0], PREDICATES[-1] + 1, CHUNK_ROWS)
-        numbers[np.arange(PREDICATES[-1]) >= counts[:, None]] = ATTRIBUTES  # not taken: the last
+        numbers[np.arange(PREDICATES[-1]) >= counts[:, None]] = ATTRIBUTES  # sorted to the end
         numbers.sort(axis=1)
         taken = numbers[numbers < ATTRIBUTES]  # row by row
         is_float = self.is_float[taken]
@@ -92,17 +92,18 @@ def sparse(seed: int = 1) -> Sparse:
     """The sparse workload: 100 attributes, 15 in a publication, 3 to 8 in a filter.
 
     Attribute r has weight 1 / r; filters and publications draw different attributes in proportion
-    to the weights. 60 attributes, at random, are floats, uniform in [0, 1); 40 are strings with
-    equally likely values, whose number is log-uniform from 5 to 5,000. A predicate on a float is a
-    closed range of a uniform width, 0.05 to 0.4, anywhere in [0, 1]; one on a string an equality.
+    to the weights. 60 random attributes are floats, uniform in [0, 1); 40 are strings with equally
+    likely values, whose number is log-uniform from 5 to 5,000. A predicate on a float is a closed
+    range with a uniform width of 0.05 to 0.4 and a uniform position in [0, 1]. A predicate on a
+    string is an equality.
 
-    The expected matches depend on which of the popular attributes are strings, so on the seed.
+    The expected matches depend on the seed, which decides which popular attributes are strings.
 
     Args:
-        seed: everything is drawn from it.
+        seed: the seed of all random numbers.
 
     Raises:
-        ConfigError: the seed cannot work.
+        ConfigError: the seed is below 0.
     """
     rng = table_generator(seed)
     is_float = rng.permutation(np.arange(ATTRIBUTES) < FLOATS)
@@ -114,10 +115,10 @@ def sparse(seed: int = 1) -> Sparse:
 
 
 def _rate(is_float: NDArray[np.bool_], cardinalities: NDArray[np.int64]) -> MatchRate:
-    """The rate by two races, of the filter's attributes and the publication's.
+    """The rate by two races: of the attributes of a filter and of a publication.
 
-    The mean is exact. For the spreads, whether a publication carries an attribute is taken to be
-    independent of the others it carries.
+    The mean is exact. The spreads assume that a publication carries each attribute independently of
+    the others.
     """
     widths = np.array([_WIDTH_MIN, _WIDTH_MAX])
     width = float(widths.mean())
@@ -145,7 +146,7 @@ def _rate(is_float: NDArray[np.bool_], cardinalities: NDArray[np.int64]) -> Matc
 
 
 def _value_square() -> float:
-    """The mean over the values of the squared share of ranges that hold the value."""
+    """The mean over the values of the squared share of ranges that contain the value."""
     steps = (np.arange(400) + 0.5) / 400
     values, widths = steps[:, None], _WIDTH_MIN + (_WIDTH_MAX - _WIDTH_MIN) * steps
     lows = np.minimum(values, 1 - widths) - np.maximum(values - widths, 0)
@@ -154,7 +155,10 @@ def _value_square() -> float:
 
 
 def _carried() -> Floats:
-    """How likely a publication carries each attribute: those arrived when 15 are expected."""
+    """The probability that a publication carries each attribute.
+
+    It is the probability of having arrived at the time by which 15 arrivals are expected.
+    """
     low, high = 0.0, 1_000.0
     for _ in range(60):
         middle = (low + high) / 2

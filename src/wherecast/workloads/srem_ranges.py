@@ -1,7 +1,7 @@
 """SREM: a range on every dimension around its middle; publications uniform or around a hot spot.
 
-Source: SREM (2015), section 5.1: eight dimensions of 0 to 500. The spread of 50 is recalled from
-the original article; that both ends of a range are normal around the middle is ours.
+Source: SREM (2015), section 5.1: eight dimensions from 0 to 500. The spread of 50 is quoted from
+memory of the original article. The normal distribution of both ends around the middle is ours.
 """
 
 import math
@@ -16,7 +16,7 @@ from wherecast.workloads.draws import CroppedNormal, Floats, Uniform, normal_ave
 from wherecast.workloads.text import float_texts, join
 from wherecast.workloads.workload import CHUNK_ROWS, MatchRate, Workload, require, table_generator
 
-TOP = 500.0  # of every dimension
+TOP = 500.0  # the upper end of every dimension
 MIDDLE = TOP / 2
 
 
@@ -25,8 +25,8 @@ class Srem(Workload):
     """Filters `a BETWEEN lo AND hi AND b BETWEEN …` and publications with a value per dimension.
 
     Attributes:
-        sd: of the ends of a range around the middle.
-        values: the distribution of the publications, on every dimension.
+        sd: the standard deviation of the ends of a range around the middle.
+        values: the distribution of the values in publications, on every dimension.
     """
 
     sd: float
@@ -51,14 +51,14 @@ def srem(seed: int = 1, sd: float = 50.0, dimensions: int = 8, hot_sd: float | N
     Both ends of a range are normal around the middle, cut off at the ends of the dimension.
 
     Args:
-        seed: everything is drawn from it.
-        sd: standard deviation of the ends around the middle; wider ranges where it is larger.
-        dimensions: how many there are, named a, b, c, …
-        hot_sd: where given, publications are normal around the middle with this standard
-            deviation, drawn again until they fall into the dimension: a hot spot. Else uniform.
+        seed: the seed of all random numbers.
+        sd: the standard deviation of the ends around the middle; a larger one widens the ranges.
+        dimensions: the number of dimensions, named a, b, c, …
+        hot_sd: the standard deviation of publications around the middle, a hot spot; a value
+            outside the dimension is drawn again. By default publications are uniform.
 
     Raises:
-        ConfigError: an option that cannot work.
+        ConfigError: an option is out of its range.
     """
     table_generator(seed)  # no tables here, but the same check of the seed
     most = len(ascii_lowercase)
@@ -73,10 +73,10 @@ def srem(seed: int = 1, sd: float = 50.0, dimensions: int = 8, hot_sd: float | N
 
 
 def _rate(sd: float, values: CroppedNormal | Uniform, dimensions: int) -> MatchRate:
-    """The rate by numeric integration; the dimensions are independent, so they multiply."""
+    """The rate by numeric integration; dimensions are independent, so their rates multiply."""
 
     def reached(points: Floats) -> Floats:
-        """The share of the ranges that hold a point: one end on each side of it."""
+        """The share of the ranges that contain a point: one end lies on each side of it."""
         below = normal_cdf((points - MIDDLE) / sd)
         return np.asarray(2 * below * (1 - below), np.float64)
 
@@ -85,8 +85,8 @@ def _rate(sd: float, values: CroppedNormal | Uniform, dimensions: int) -> MatchR
 
     mean = values.average(reached)
     by_publication = values.average(lambda points: reached(points) ** 2) / mean**2
-    # what a range holds is the difference of two independent ends: its mean square is twice
-    # the variance of one
+    # The share of values in a range is the difference of two independent ends, so its mean
+    # square is twice the variance of one end.
     first = normal_average(share, MIDDLE, sd)
     square = 2 * (normal_average(lambda ends: share(ends) ** 2, MIDDLE, sd) - first**2)
     by_filter = square / mean**2

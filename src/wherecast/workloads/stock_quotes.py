@@ -1,4 +1,4 @@
-"""Stock quotes: six templates of filters, from one symbol's high to every quote there is.
+"""Stock quotes: six templates of filters, from the high price of one symbol to every quote.
 
 Source: Cheung (2011), PADRES, section 7.1.1.
 """
@@ -32,24 +32,25 @@ SCHEMA = Schema.from_dict(
         "closeEqualsHigh": "string",
     }
 )
-DAYS = 250  # quotes of a symbol
+DAYS = 250  # one quote of each symbol a day
 _FIRST_DAY = np.datetime64("1996-09-05")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_STEP_SD = 0.02  # of the logarithm of a close against the close before
-_GAP_SD = 0.005  # of an open against the close before
-_REACH_SD = 0.01  # of a high above open and close, and of a low below them, where it is beyond
-_VOLUME_SD = 0.5  # of the logarithm of volumes around the symbol's base
+# Standard deviations of the logarithms of ratios.
+_STEP_SD = 0.02  # a close / the previous close
+_GAP_SD = 0.005  # an open / the previous close
+_REACH_SD = 0.01  # a high / the higher of open and close; the lower of both / a low
+_VOLUME_SD = 0.5  # a volume / the symbol's base volume
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A form of filter: `class = 'STOCK'`, perhaps a symbol, perhaps a comparison.
+    """A form of filter: `class = 'STOCK'`, optionally with a symbol and a comparison.
 
     Attributes:
         percent: the share of the filters that have this form.
-        symbol: whether it names one.
-        attribute: what is compared with a quoted value, or none.
-        operator: of the comparison.
+        symbol: whether the filter names a symbol.
+        attribute: the attribute that is compared with a quoted value; empty for no comparison.
+        operator: the operator of the comparison.
     """
 
     percent: int
@@ -73,7 +74,7 @@ class Stocks(Workload):
     """Filters `class = 'STOCK' AND symbol = 'S0001' AND high > 31.75`; one quote is published.
 
     Attributes:
-        quotes: all that may be published, 250 days of each symbol in turn.
+        quotes: the quotes that may be published, 250 days of each symbol in turn.
     """
 
     quotes: pa.RecordBatch
@@ -105,37 +106,37 @@ class Stocks(Workload):
 def stocks(seed: int = 1, symbols: int = 500) -> Stocks:
     """The stocks workload: quotes of a random walk, and filters by PADRES's six templates.
 
-    A filter takes its symbol and its constant from a random quote, a publication is a random
+    A filter takes its symbol and its constant from a random quote; a publication is a random
     quote. In both, symbols and days are equally likely.
 
-    The source gives the twelve attributes, the templates with their percentages, and that symbols
-    are random and constants are drawn from the symbol's own quotes. Its quotes are daily ones of
-    real companies; these are not.
+    The source gives the twelve attributes and the templates with their percentages. It also says
+    that symbols are random and that constants are drawn from the quotes of the symbol. Its quotes
+    are daily quotes of real companies; the quotes here are synthetic.
 
     The matching study gives the 500 symbols, base prices exp(N(4, 0.8)), base volumes
-    exp(N(13, 1)) and a volume of the base times exp(N(0, 0.5)). It has five of the attributes and
-    no days: it draws prices around the base, and counted 3,692 matches per publication among
-    100,000 filters. Here they are 3,627.5, within the error of that count.
+    exp(N(13, 1)), and volumes of the base times exp(N(0, 0.5)). It has five of the attributes and
+    no days: it draws prices around the base. It counted 3,692 matches per publication among
+    100,000 filters; this workload has 3,627.5, within the error of that count.
 
-    Ours is the walk of 250 weekdays, prices to the cent:
+    Ours is the random walk of 250 weekdays, with prices to the cent:
 
-    - close: the close before (at first the base) times exp(N(0, 0.02))
-    - open: the close before times exp(N(0, 0.005))
+    - close: the previous close (at first the base price) times exp(N(0, 0.02))
+    - open: the previous close times exp(N(0, 0.005))
     - high: the higher of open and close times exp(max(0, N(0, 0.01)))
     - low: the lower of open and close divided by such a factor
     - volume: in hundreds of shares, at least one hundred
-    - date: as the source writes it, `5-Sep-96`
+    - date: as in the source, `5-Sep-96`
     - `openClose%Diff`: (close − open) / open, and `highLow%Diff`: (high − low) / low, to three
-      digits; the source has no formulas, but a quote with 0.0 and 0.014, which these give where
-      its prices, 18.6 and 18.37, are read as eighths: 18 5/8 and 18 3/8
+      digits. The source has no formulas. Its example quote has 0.0 and 0.014, which these formulas
+      give if its prices, 18.6 and 18.37, stand for the eighths 18 5/8 and 18 3/8.
     - `closeEqualsLow`, `closeEqualsHigh`: 'true' or 'false'
 
     Args:
-        seed: everything is drawn from it.
-        symbols: how many there are.
+        seed: the seed of all random numbers.
+        symbols: the number of symbols.
 
     Raises:
-        ConfigError: an option that cannot work.
+        ConfigError: an option is out of its range.
     """
     rng = table_generator(seed)
     require(symbols >= 1, f"symbols must be 1 or more, not {symbols}")
@@ -180,7 +181,7 @@ def _walk(rng: np.random.Generator, symbols: int) -> pa.RecordBatch:
 
 
 def _cents(prices: Floats) -> Floats:
-    """The prices to the cent, and not less than one."""
+    """The prices rounded to the cent, at least one cent."""
     return np.maximum(np.round(prices, 2), 0.01)
 
 
@@ -198,8 +199,8 @@ def _constants(values: pa.Array) -> pa.StringArray:
 
 
 def _rate(quotes: pa.RecordBatch, symbols: int) -> MatchRate:
-    """The rate counted on the quotes: each is a publication and the constants of a filter."""
-    matched = np.zeros(quotes.num_rows)  # per publication: the share of the filters
+    """The rate, counted on all pairs of quotes: one as publication, one as source of constants."""
+    matched = np.zeros(quotes.num_rows)  # per publication: the share of the filters that match
     square = 0.0
     for template in TEMPLATES:
         share, scope = template.percent / 100, symbols if template.symbol else 1
@@ -215,7 +216,7 @@ def _rate(quotes: pa.RecordBatch, symbols: int) -> MatchRate:
 
 
 def _ranks(values: Floats) -> tuple[Floats, Floats]:
-    """Per value, flat: the share of its row's values below it, and of those above it."""
+    """The shares of the values of the same row below and above each value, flattened."""
     below, above = np.empty(values.shape), np.empty(values.shape)
     for number, row in enumerate(values):
         ordered = np.sort(row)

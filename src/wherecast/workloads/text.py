@@ -12,8 +12,8 @@ _PLAIN_MIN, _PLAIN_MAX = 1e-4, 1e9
 def float_texts(values: NDArray[np.float64]) -> pa.StringArray:
     """Each value as its `repr`: the shortest text that reads back as the same float.
 
-    Arrow prints a million floats several times faster than a loop over `repr` does. But it leaves
-    out the `.0` of whole numbers, which would make them integers, and uses exponents elsewhere.
+    Arrow prints a million floats several times faster than a loop over `repr`. But Arrow omits the
+    `.0` of whole numbers, which would make them integers, and switches to exponents elsewhere.
     """
     sizes = np.abs(values)
     texts = pa.array(values).cast(pa.string())
@@ -33,5 +33,5 @@ def time_texts(times: NDArray[np.datetime64]) -> pa.StringArray:
 
 
 def join(*pieces: str | pa.StringArray) -> pa.StringArray:
-    """The pieces of each row, one after the other; a string stands in every row."""
+    """The concatenated pieces of each row; a piece that is one string is in every row."""
     return pc.binary_join_element_wise(*pieces, "")

@@ -1,7 +1,7 @@
-"""What every workload gives: a schema, filters, publications and the matches to expect.
+"""The base class of workloads: a schema, filters, publications and the expected matches.
 
-Rows are drawn in chunks. The random numbers of a chunk depend on the seed and the chunk's number
-only, so the first n rows are the same for every size, and one chunk is held at a time.
+Rows are drawn in chunks. The random numbers of a chunk depend only on the seed and the number of
+the chunk. So the first n rows are the same for every size, and memory holds one chunk at a time.
 """
 
 import math
@@ -23,13 +23,14 @@ _TABLES, _FILTERS, _PUBLICATIONS = range(3)
 
 @dataclass(frozen=True, slots=True)
 class MatchRate:
-    """How often a filter matches a publication, and how much that differs between them.
+    """The probability of a match, and its spread over filters and over publications.
 
     Attributes:
-        probability: that a random filter matches a random publication.
-        filter_spread: the share of all publications that a filter matches, as its standard
-            deviation over the filters divided by its mean.
-        publication_spread: the same for the share of all filters that a publication matches.
+        probability: the probability that a random filter matches a random publication.
+        filter_spread: the standard deviation, divided by the mean, of the share of all publications
+            that a filter matches.
+        publication_spread: the standard deviation, divided by the mean, of the share of all filters
+            that match a publication.
     """
 
     probability: float
@@ -49,10 +50,10 @@ class Workload(ABC):
     """A reproducible set of filters and publications, of any size.
 
     Attributes:
-        name: the workload, as `WORKLOADS` names it.
-        schema: the attributes that filters name and publications carry.
-        seed: the number from which everything is drawn.
-        rate: the expected matches of one filter and one publication.
+        name: the key of the workload in `WORKLOADS`.
+        schema: the attributes of filters and publications.
+        seed: the seed of all random numbers.
+        rate: the probability of a match and its spread.
     """
 
     name: str
@@ -61,14 +62,14 @@ class Workload(ABC):
     rate: MatchRate
 
     def matches_per_publication(self, filters: int = 40_000) -> float:
-        """The expected number of filters that match a publication; linear in `filters`."""
+        """The expected number of filters that match a publication, of `filters` filters."""
         return self.rate.probability * filters
 
     @property
     def tolerance(self) -> float:
-        """The relative error to allow a count over 40,000 filters and 10,000 publications.
+        """The allowed relative error of a count over 40,000 filters and 10,000 publications.
 
-        For another size ask `rate.tolerance`.
+        `rate.tolerance` gives the allowed error for other sizes.
         """
         return self.rate.tolerance(40_000, 10_000)
 
@@ -98,7 +99,7 @@ class Workload(ABC):
 
     @abstractmethod
     def _publication_columns(self, rng: np.random.Generator, sent: int) -> list[pa.Array]:
-        """The columns of one chunk of publications, `sent` rows after the first."""
+        """The columns of the chunk of publications that follows the first `sent` rows."""
 
 
 def generator(seed: int, *key: int) -> np.random.Generator:

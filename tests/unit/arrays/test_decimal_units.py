@@ -4,7 +4,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from wherecast.arrays.decimal_units import compared_units, doubles_of, units_of
+from wherecast.arrays.decimal_units import compare_units, doubles_of, units_of
 from wherecast.model.values import INT_MAX, INT_MIN
 
 
@@ -39,6 +39,6 @@ def test_units_of_two_scales_compare_without_overflow(places: int) -> None:
     rights = [INT_MAX, INT_MIN, 0, 1, -1, *(rng.randrange(INT_MIN, INT_MAX) for _ in range(500))]
     lefts = [INT_MIN, INT_MAX, 0, *(right // 10**places + rng.randrange(-1, 2) for right in rights)]
     rights = [rights[n % len(rights)] for n in range(-3, len(lefts) - 3)]
-    signs = compared_units(np.array(lefts), np.array(rights), places).tolist()
+    signs = compare_units(np.array(lefts), np.array(rights), places).tolist()
     wide = [left * 10**places for left in lefts]
     assert signs == [(a > b) - (a < b) for a, b in zip(wide, rights, strict=True)]

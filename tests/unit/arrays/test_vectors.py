@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from wherecast.arrays.vectors import array_of, filled, texts_of, values_of
+from wherecast.arrays.vectors import array_of, filled, has_one_value, texts_of, values_of
 
 ARRAYS = [
     pa.array([1, -2, 3], pa.int64()),
@@ -59,3 +59,9 @@ def test_what_is_no_text() -> None:
         texts_of(["a", None])  # type: ignore[list-item]
     with pytest.raises(UnicodeEncodeError):
         texts_of(["\ud800"])
+
+
+def test_one_value() -> None:
+    assert [has_one_value(pa.array(one)) for one in (["a"], ["a", "a"], [1, 1, 1])] == [True] * 3
+    others: list[list[str | None]] = [["a", "b"], ["a", None], [None, None], []]
+    assert [has_one_value(pa.array(one, pa.string())) for one in others] == [False] * 4

@@ -8,6 +8,7 @@ from wherecast.broker.registrar.registrar import Registrar
 from wherecast.pipeline.live.inline_pipeline import InlinePipeline
 from wherecast.store.contracts import Store
 
+GAP = 2**24  # sequences between two offsets of a log of one partition
 SCHEMA = wc.Schema.from_dict({"no2": "float"})
 
 
@@ -30,8 +31,14 @@ def match(store: Store) -> None:
         pipeline.commit(batch)
 
 
+def moment(offset: int) -> int:
+    """The sequence of the publication at an offset of a log of one partition."""
+    return (offset + 1) * GAP - 1
+
+
 def queued(store: Store, name: str) -> list[int]:
-    """The sequences that a subscriber has not acknowledged."""
+    """The offsets, in a log of one partition, that a subscriber has not acknowledged."""
     cursor = store.cursors.read(name)
     assert cursor is not None
-    return store.mailboxes.queued(name, cursor.through, 1000).sequences.tolist()
+    found = store.mailboxes.queued(name, cursor.through, 1000).sequences.tolist()
+    return [sequence // GAP for sequence in found]

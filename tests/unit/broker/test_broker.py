@@ -10,6 +10,7 @@ import apsw
 import pytest
 
 import wherecast as wc
+from tests.contract.stores import withdrawals
 from tests.unit.broker.brokers import LIMIT_S, SCHEMA, Open, opener, taken, values
 
 
@@ -32,11 +33,42 @@ def test_a_match_is_delivered_with_everything_it_carries(open_broker: Open) -> N
         publisher.publish({"no2": 1.0})
         [one] = taken(ana, 1)
         assert one.publication == wc.Publication(
-            {"no2": 45.0, "city": "Zagreb"}, "p1", b"\x00payload", sent_at
+            {"no2": 45.0, "city": "Zagreb"}, "p1", b"\x00payload", sent_at, publisher="station-7"
         )
         assert one.subscription_ids == ("s1", "s2")
         assert one.stream == "default"
         assert not one.redelivered
+
+
+def test_ids_are_unique_within_a_stream_and_a_publisher(open_broker: Open) -> None:
+    with open_broker() as broker:
+        broker.define("evil", SCHEMA)
+        station, other = broker.publisher("station-7"), broker.publisher("station-8")
+        ana = broker.subscriber("ana")
+        ana.subscribe("no2 > 0")
+        assert station.publish({"no2": 9.0}, id="a", stream="evil").accepted == 1
+        assert station.publish({"no2": 1.0}, id="a").accepted == 1
+        assert other.publish({"no2": 2.0}, id="a").accepted == 1
+        assert station.publish({"no2": 1.0}, id="a").duplicates == 1
+        with pytest.raises(wc.PublicationError, match="came before with another body"):
+            other.publish({"no2": 1.0}, id="a")
+        found = [(one.publication.publisher, one.publication.id) for one in taken(ana, 2)]
+        assert found == [("station-7", "a"), ("station-8", "a")]
+
+
+def test_withdrawals_and_ticks_notify_nobody(open_broker: Open) -> None:
+    with open_broker() as broker:
+        station, ana = broker.publisher("station-7"), broker.subscriber("ana")
+        ana.subscribe("no2 > 0")
+        station.publish({"no2": 1.0}, id="a")
+        log, at = broker._core.store.log, broker._core.clock()
+        log.withdraw(withdrawals("a", publisher="station-7"), at)
+        log.tick(at)
+        station.publish({"no2": 2.0})
+        assert values(taken(ana, 2)) == [1.0, 2.0]
+        assert list(broker.dead_letters()) == []
+        found = broker._core.publications_at(range(4))
+        assert [one is None for one in found] == [False, True, True, False]
 
 
 def test_id_and_time_are_filled_in(open_broker: Open) -> None:
@@ -308,6 +340,32 @@ def test_an_unknown_stream_names_those_there_are(open_broker: Open) -> None:
             publisher.publish({"no2": 1.0}, stream=None)  # type: ignore[arg-type]
 
 
+def test_the_log_of_a_stream_is_kept_for_a_while(open_broker: Open) -> None:
+    with open_broker() as broker:
+        broker.define("water", SCHEMA, keep="1h")
+        broker.define("water", SCHEMA, keep=timedelta(days=2))
+        broker.define("water", SCHEMA)
+        for bad in ("1 hour", 5, "-1s", timedelta(seconds=-1), "40000d"):
+            with pytest.raises(wc.ConfigError, match="keep: "):
+                broker.define("water", SCHEMA, keep=bad)  # type: ignore[arg-type]
+
+
+def test_names_that_begin_with_an_at_sign_are_refused(open_broker: Open) -> None:
+    with open_broker() as broker:
+        ana = broker.subscriber("ana")
+        for call in (
+            lambda: broker.define("@water", SCHEMA),
+            lambda: broker.subscriber("@b1"),
+            lambda: broker.forget("@b1"),
+            lambda: broker.publisher("@b1"),
+            lambda: broker.publisher("p").publish({"no2": 1.0}, stream="@water"),
+            lambda: ana.subscribe("no2 > 1", stream="@water"),
+        ):
+            with pytest.raises(wc.ConfigError, match="does not begin with @"):
+                call()
+        assert ana.subscribe("no2 > 1", id="@s1").id == "@s1"
+
+
 def test_a_stream_keeps_its_schema(open_broker: Open) -> None:
     with open_broker() as broker:
         with pytest.raises(wc.ConfigError, match="there with another schema"):
@@ -537,9 +595,11 @@ def test_what_retention_removes_while_it_is_handed_out_is_lost_once(open_broker:
         broker.publisher("p").publish_all([{"no2": 41.0}, {"no2": 42.0}])
         taken(ana, 2)
         handed = broker._core.courier.take("ana", 2, LIMIT_S)
-        assert broker._core.store.batches.wait(1, LIMIT_S)
-        broker._core.courier.trim("ana", 2, 2)
-        broker._core.store.mailboxes.trim(2)
+        batches = broker._core.store.batches
+        assert batches.wait(lambda progress: progress.count == 2, LIMIT_S)
+        end = batches.progress().sequence
+        broker._core.courier.trim("ana", end, 2)
+        broker._core.store.mailboxes.trim(end)
         broker._core.store.log.trim(broker._core.store.batches.progress().position)
         assert len(ana.notifications(handed)) in (0, 2)  # the publications may be at hand
         assert ana.lost == 2

@@ -7,7 +7,7 @@ from threading import Event
 
 import pytest
 
-from tests.unit.broker.feeding import match, opened, publish
+from tests.unit.broker.feeding import match, moment, opened, publish
 from wherecast import StoreError, Subscription, WherecastError
 from wherecast.broker.commit_source import CommitSource
 from wherecast.broker.core_limits import Retention
@@ -46,10 +46,10 @@ def test_a_commit_elsewhere_wakes_a_waiting_take(tmp_path: Path) -> None:
         pipeline = open_store(tmp_path / "store", "pipeline")
         match(pipeline)  # before it follows
         runner.start()
-        assert [one.sequence for one in courier.take("ana", 5, LIMIT_S)] == [0]
-        courier.ack_through("ana", 0)
-        for sequence in range(1, 4):
-            publish(store, [sequence])
+        assert [one.sequence for one in courier.take("ana", 5, LIMIT_S)] == [moment(0)]
+        courier.ack_through("ana", moment(0))
+        for sequence in map(moment, range(1, 4)):
+            publish(store, [1])
             match(pipeline)
             found = courier.take("ana", 5, LIMIT_S)
             assert [one.sequence for one in found] == [sequence]
@@ -63,7 +63,7 @@ def test_what_cannot_be_read_is_tried_again(tmp_path: Path) -> None:
     with following(tmp_path / "store") as (store, courier, runner):
         wait, failed = store.batches.wait, Event()
 
-        def broken(sequence: int, timeout_s: float) -> bool:
+        def broken(is_enough: object, timeout_s: float) -> bool:
             store.batches.wait = wait  # type: ignore[method-assign]
             failed.set()
             raise StoreError("the disk is gone")

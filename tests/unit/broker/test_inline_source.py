@@ -4,7 +4,7 @@ from threading import Event
 
 import pytest
 
-from tests.unit.broker.feeding import opened, publish
+from tests.unit.broker.feeding import GAP, opened, publish
 from wherecast import StoreError, Subscription
 from wherecast.broker.dispatch.courier import Courier
 from wherecast.broker.inline_source import InlineSource
@@ -24,16 +24,16 @@ def served() -> tuple[Store, Courier, InlineSource]:
     return store, courier, InlineSource(store, courier, lambda: 0)
 
 
-def sequences(courier: Courier) -> list[int]:
-    return [one.sequence for one in courier.take("ana", 100, 0)]
+def offsets(courier: Courier) -> list[int]:
+    return [one.sequence // GAP for one in courier.take("ana", 100, 0)]
 
 
 def test_a_step_matches_and_commits_all_that_is_new() -> None:
     store, courier, source = served()
     publish(store, [1, 2])
     source.step(Event())
-    assert sequences(courier) == [0, 1]
-    assert store.batches.progress().sequence == 2
+    assert offsets(courier) == [0, 1]
+    assert store.batches.progress().count == 2
     assert source.commits.is_set()
     assert source.problem is None
     assert source.figures.batches == 1
@@ -45,10 +45,10 @@ def test_once_stopped_nothing_is_matched() -> None:
     stopped = Event()
     stopped.set()
     source.step(stopped)
-    assert store.batches.progress().sequence == 0
+    assert store.batches.progress().count == 0
     source.wake()
     source.step(stopped)  # returns, as it was woken
-    assert sequences(courier) == []
+    assert offsets(courier) == []
 
 
 def test_a_commit_that_fails_is_tried_again_at_the_next_step() -> None:
@@ -67,7 +67,7 @@ def test_a_commit_that_fails_is_tried_again_at_the_next_step() -> None:
     store.batches.commit = commit  # type: ignore[method-assign]
     source.step(Event())
     assert source.problem is None
-    assert sequences(courier) == [0, 1]
+    assert offsets(courier) == [0, 1]
 
 
 def test_a_log_that_cannot_be_read_ends_matching_after_several_attempts() -> None:

@@ -1,5 +1,6 @@
 """The upkeep of a store: limits are enforced, segments merged, damage mended, problems told."""
 
+from itertools import count
 from threading import Event, Thread
 from typing import Any
 
@@ -12,15 +13,20 @@ from wherecast.broker.dispatch.courier import Courier
 from wherecast.broker.inline_source import InlineSource
 from wherecast.broker.tending import Tending
 from wherecast.store.contracts import DamagedSegment, Store
-from wherecast.store.open_store import open_store
+from wherecast.store.open_store import StoreOptions, open_store
 
 LIMIT_S = 60.0
 DAY_US = 24 * 3600 * 1_000_000
 
 
-def stored() -> Store:
-    """A store with a subscriber that has two notifications."""
-    store = open_store("memory:")
+def stored(steps_us: int = 0) -> Store:
+    """A store with a subscriber that has two notifications.
+
+    Args:
+        steps_us: by how much its monotonic clock moves at each reading.
+    """
+    clock = count(0, steps_us).__next__
+    store = open_store("memory:", options=StoreOptions(monotonic=clock))
     registrar = opened(store)
     registrar.register("ana", 0)
     registrar.subscribe(Subscription("s1", "no2 > 0", "ana"), 0)
@@ -34,7 +40,7 @@ def unmended(first: int, end: int) -> None:
 
 
 def test_limits_are_enforced_where_another_process_matches() -> None:
-    store = stored()
+    store = stored(8 * DAY_US)
     tending = Tending(store, Courier(store, unmended), Retention(), lambda: 8 * DAY_US)
     assert queued(store, "ana") == [0, 1]
     tending.enforce_limits()
@@ -43,12 +49,21 @@ def test_limits_are_enforced_where_another_process_matches() -> None:
     assert store.mailboxes.starts_at() == 0  # segments are of whoever matches
 
 
-def test_segments_are_removed_where_this_process_matches() -> None:
+def test_a_clock_that_jumps_ahead_takes_nothing_from_a_queue() -> None:
     store = stored()
+    wall = iter([0, 8 * DAY_US, 8 * DAY_US, 0])
+    tending = Tending(store, Courier(store, unmended), Retention(), lambda: next(wall))
+    for _ in range(4):
+        tending.enforce_limits()
+        assert queued(store, "ana") == [0, 1]
+
+
+def test_segments_are_removed_where_this_process_matches() -> None:
+    store = stored(8 * DAY_US)
     courier = Courier(store, unmended)
     matcher = InlineSource(store, courier, lambda: 0)
     Tending(store, courier, Retention(), lambda: 8 * DAY_US, matcher).enforce_limits()
-    assert store.mailboxes.starts_at() == 2
+    assert store.mailboxes.starts_at() == store.batches.progress().sequence
 
 
 def test_a_problem_is_told_until_limits_are_enforced(monkeypatch: pytest.MonkeyPatch) -> None:

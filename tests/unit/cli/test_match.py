@@ -110,7 +110,7 @@ def test_bad_filters_stop_it_or_are_left_out(
         (("f.csv", "no.csv", "out.csv"), "no.csv: there is no such file"),
         (("no.csv", "in.csv", "out.csv"), "no.csv: there is no such file"),
         (("f.csv", "in.csv", "out.txt"), "the suffix must be one of .jsonl, .parquet, .csv"),
-        (("f.csv", "in.csv", "in.csv"), "is read and cannot be written to"),
+        (("f.csv", "in.csv", "in.csv"), "is an input and cannot be the output"),
         (("f.csv", "in.csv", "no/out.csv"), "cannot write"),
         (("f.csv", "f.csv", "out.csv"), "unknown attribute"),
     ],

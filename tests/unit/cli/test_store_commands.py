@@ -10,6 +10,8 @@ from tests.unit.broker.brokers import taken, values
 from tests.unit.store.embedded.filled import fill
 from wherecast.broker.broker import Broker
 from wherecast.cli.entry import run
+from wherecast.store.embedded.log.log_mark import write_mark
+from wherecast.store.embedded.log.log_tables import Marks
 
 
 @pytest.fixture
@@ -28,13 +30,13 @@ def test_a_good_one(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["store", "check", str(path)]) == 0
     first, second = capsys.readouterr().out.splitlines()
     assert first == (
-        f"{path}: 2 cursors, 3 batches, 3 segments, 1 dead letter, 15 publications, 3 changes"
+        f"{path}: 3 batches, 3 segments, 1 dead letter, 2 cursors, 15 publications, 3 changes"
     )
     assert second == "Everything is as it was written."
 
 
 def test_a_damaged_one(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    damage(path, "UPDATE segments SET data = x'00' WHERE first = 5")
+    damage(path, f"UPDATE segments SET data = x'00' WHERE first = {5 * 2**24}")
     assert run(["store", "check", str(path)]) == 1
     _, second, third = capsys.readouterr().out.splitlines()
     assert second == "1 problem:"
@@ -93,7 +95,7 @@ def test_a_repair(matched: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
     assert run(["store", "check", "--repair", str(matched)]) == 0
     first, *lines = capsys.readouterr().out.splitlines()
-    assert first.startswith(f"{matched}: 1 cursor, ")
+    assert ", 1 cursor, " in first
     assert (len(lines), lines[0]) == (3, "2 problems repaired:")
     assert lines[1].startswith("  segments: notifications of publications 0 to ")
     assert lines[2].endswith(": they are missing")
@@ -144,3 +146,24 @@ def test_a_store_in_use_is_not_repaired(matched: Path, capsys: pytest.CaptureFix
 def test_help_says_what_a_repair_does(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["store", "check", "--help"]) == 0
     assert "Rebuild what is derived from the log" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_loss_is_told_and_accepted(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    known = Marks(0, 18, 3, 0, 0, 100)
+    write_mark(path, known)
+    assert run(["store", "check", str(path)]) == 1
+    assert "missing: publications 15 to 17" in capsys.readouterr().out
+    assert run(["store", "check", "--repair", str(path)]) == 1
+    assert "--accept-loss" in capsys.readouterr().out
+    assert run(["store", "check", "--accept-loss", str(path)]) == 2
+    capsys.readouterr()
+    assert run(["store", "check", "--repair", "--accept-loss", "--json", str(path)]) == 1
+    report = json.loads(capsys.readouterr().out)
+    assert [one["problem"] for one in report["problems"]] == [
+        "the entry of publications 15 to 17: it is missing"
+    ]
+    [note] = report["notes"]
+    assert note["place"] == "log.db"
+    assert "publications 15 to 17" in note["note"]
+    assert run(["store", "check", str(path)]) == 1
+    assert "\nNote: log.db: a loss was accepted at " in capsys.readouterr().out

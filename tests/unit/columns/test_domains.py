@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from wherecast.columns.arrow_schema import ARROW_TYPES
-from wherecast.columns.domains import checked, inside
+from wherecast.columns.domains import canonical_value, check_domain
 from wherecast.model import Attribute
 from wherecast.model.values import ValueProblem, canonical
 
@@ -14,14 +14,14 @@ from wherecast.model.values import ValueProblem, canonical
 def judged(
     attribute: Attribute, values: list[object]
 ) -> tuple[list[object], list[tuple[int, str]]]:
-    column = inside(attribute, pa.array(values, ARROW_TYPES[attribute.type]))
+    column = check_domain(attribute, pa.array(values, ARROW_TYPES[attribute.type]))
     assert column.array.type == ARROW_TYPES[attribute.type]
     return column.array.to_pylist(), [(row, problem.code) for row, problem in column.problems]
 
 
 def test_without_a_domain_the_column_is_the_same_one() -> None:
     array = pa.array([1.0, nan, None])
-    assert inside(Attribute("a", "float"), array).array is array
+    assert check_domain(Attribute("a", "float"), array).array is array
 
 
 def test_bounds_are_inclusive_and_missing_values_pass() -> None:
@@ -43,7 +43,7 @@ def test_int_bounds_are_exact_beyond_doubles() -> None:
 
 def test_strings_outside_the_listed_values_are_refused_with_the_list() -> None:
     attribute = Attribute("level", "string", values=("low", "high"))
-    column = inside(attribute, pa.array(["low", None, "mid"]))
+    column = check_domain(attribute, pa.array(["low", None, "mid"]))
     assert column.array.to_pylist() == ["low", None, None]
     [(row, problem)] = column.problems
     assert (row, problem.code, problem.attribute) == (2, "not_listed", "level")
@@ -102,6 +102,6 @@ def test_many_random_doubles_agree_with_the_scalar_rule() -> None:
 def test_a_step_that_is_no_double_is_refused() -> None:
     attribute = Attribute("a", "float", None, None, Decimal("1e308"))
     with pytest.raises(ValueProblem) as caught:
-        checked(attribute, 1.79e308)
+        canonical_value(attribute, 1.79e308)
     assert caught.value.code == "out_of_range"
     assert judged(attribute, [1.79e308, 1e308]) == ([None, 1e308], [(0, "out_of_range")])

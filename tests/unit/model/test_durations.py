@@ -45,3 +45,10 @@ def test_the_largest_unit_that_fits_is_written() -> None:
 def test_less_than_a_millisecond_is_not_lost() -> None:
     assert format_duration(timedelta(microseconds=500)) == "1ms"
     assert format_duration(timedelta(microseconds=1500)) == "2ms"
+
+
+def test_zero_where_it_is_allowed() -> None:
+    for zero in ("0s", "0ms", timedelta(0)):
+        assert parse_duration(zero, may_be_zero=True) == timedelta(0)
+    with pytest.raises(ConfigError, match="is not a duration of zero or more"):
+        parse_duration(timedelta(seconds=-1), may_be_zero=True)

@@ -2,11 +2,11 @@ import re
 from pathlib import Path
 
 import wherecast
-from wherecast.store.crash_points import POINTS, reached
+from wherecast.store.crash_points import POINTS, UPGRADE_POINTS, reached
 
 
 def test_nothing_happens_without_the_variable() -> None:
-    for point in POINTS:
+    for point in (*POINTS, *UPGRADE_POINTS):
         reached(point)
 
 
@@ -17,4 +17,4 @@ def test_every_point_is_listed_and_every_listed_one_is_there() -> None:
         for path in source.rglob("*.py")
         for name in re.findall(r'\breached\("([a-z_.]+)"\)', path.read_text())
     }
-    assert found == set(POINTS)
+    assert found == {*POINTS, *UPGRADE_POINTS}

@@ -39,7 +39,7 @@ def test_stores_in_memory_have_nothing_in_common() -> None:
 def test_the_identity_and_the_partitions_of_a_log_in_memory_are_options() -> None:
     store = open_store("memory:", options=StoreOptions(partitions=3, identity="simulated"))
     assert store.log.identity == "simulated"
-    placed = [store.log.append(publications([Body(n)]), at=0).partition for n in range(4)]
+    placed = [store.log.append(publications([Body(n)]), at=0).partitions[0] for n in range(4)]
     assert placed == [0, 1, 2, 0]
 
 

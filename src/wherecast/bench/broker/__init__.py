@@ -1,1 +1,1 @@
-"""The broker in process."""
+"""Experiments with the broker in process."""

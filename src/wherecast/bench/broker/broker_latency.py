@@ -1,4 +1,4 @@
-"""How long it takes from publishing to taking: in process, and with a pipeline on Spark."""
+"""The time from publishing to taking: in process, and with a pipeline on Spark."""
 
 import subprocess
 import sys
@@ -27,14 +27,14 @@ _WARM_UP = 200
 _SPARK_COUNT = 30_000
 _SPARK_WARM_UP = 20_000
 _RATE_S = 1_000  # publications per second on Spark
-_STEP = 10  # publications of one call there
+_STEP = 10  # publications per call on Spark
 _TAKEN_AT_ONCE = 1_000
 _WAIT_S = 120.0
 _TARGETS_MS = {"inline, in memory": 1.0, "inline, durable": 12.0, "Spark": 350.0}
 
 
 def inline(what: str, size: int | None, seed: int, data: Path | None) -> Row:
-    """Publications one after the other, each taken before the next."""
+    """Publishes one by one; takes each publication before the next."""
     count = min(size or _COUNT, _COUNT)
     load = BrokerLoad.drawn(count + _WARM_UP, seed)
     millis, matches = [], 0
@@ -56,7 +56,7 @@ def inline(what: str, size: int | None, seed: int, data: Path | None) -> Row:
 
 
 def on_spark(size: int | None, seed: int, data: Path) -> Row:
-    """Publications at a steady rate, with a pipeline that is a process of its own."""
+    """Publishes at a steady rate, with the pipeline in a process of its own."""
     count = min(size or _SPARK_COUNT, _SPARK_COUNT)
     warm_up = min(size or _SPARK_WARM_UP, _SPARK_WARM_UP)
     load = BrokerLoad.drawn(count + warm_up, seed)
@@ -68,8 +68,8 @@ def on_spark(size: int | None, seed: int, data: Path) -> Row:
         with _pipeline(data), ThreadPoolExecutor(1) as pool:
             matches = 0
             for part in (load.publications[:warm_up], load.publications[warm_up:]):
-                taking = pool.submit(_received, subscriber, len(part))
-                due, seconds = _published(publisher, part)
+                taking = pool.submit(_receive, subscriber, len(part))
+                due, seconds = _publish(publisher, part)
                 ends, found = taking.result()
                 matches += found
     finally:
@@ -79,8 +79,8 @@ def on_spark(size: int | None, seed: int, data: Path) -> Row:
     return _row("Spark", millis, load) | {"rate/s": count / seconds}
 
 
-def _published(publisher: Publisher, given: list[dict[str, Any]]) -> tuple[list[float], float]:
-    """Publishes at the rate; when each was due, and the seconds that it took."""
+def _publish(publisher: Publisher, given: list[dict[str, Any]]) -> tuple[list[float], float]:
+    """Publishes at the rate; returns when each publication was due, and the total seconds."""
     begun = perf_counter()
     due: list[float] = []
     for start in range(0, len(given), _STEP):
@@ -91,8 +91,8 @@ def _published(publisher: Publisher, given: list[dict[str, Any]]) -> tuple[list[
     return due, perf_counter() - begun
 
 
-def _received(subscriber: Subscriber, count: int) -> tuple[list[float], int]:
-    """When each of so many publications was taken, in their order, and their matches."""
+def _receive(subscriber: Subscriber, count: int) -> tuple[list[float], int]:
+    """Takes `count` publications; returns the time of each take, and the number of matches."""
     ends: list[float] = []
     matches = 0
     while len(ends) < count:
@@ -106,7 +106,7 @@ def _received(subscriber: Subscriber, count: int) -> tuple[list[float], int]:
 
 
 def _row(what: str, millis: list[float], load: BrokerLoad) -> Row:
-    """The row of the last publications of a load, whose matches were checked."""
+    """The row of the last publications of a load; their matches were checked before."""
     p50, p99 = np.percentile(millis, [50, 99]).tolist()
     return {
         "what": what,
@@ -121,7 +121,7 @@ def _row(what: str, millis: list[float], load: BrokerLoad) -> Row:
 
 @contextmanager
 def _pipeline(data: Path) -> Iterator[None]:
-    """A live pipeline on two cores, from when it is ready."""
+    """A live pipeline on two cores; the body runs when it is ready."""
     command = [sys.executable, "-m", "wherecast.pipeline.live.pipeline_process", str(data)]
     process = subprocess.Popen(
         [*command, "--master", "local[2,4]"],
@@ -136,7 +136,7 @@ def _pipeline(data: Path) -> Iterator[None]:
         if process.stdout.readline().strip() != "ready":
             raise StoreError("the pipeline did not start")
         with ThreadPoolExecutor(1) as reading:
-            reading.submit(process.stdout.read)  # or it would wait for a reader
+            reading.submit(process.stdout.read)  # a full pipe would stop the process
             try:
                 yield
             finally:

@@ -1,4 +1,4 @@
-"""What the broker is measured with: price alerts, and what an index says that they match."""
+"""The load of the broker experiments: price alerts, and their matches according to an index."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -21,10 +21,10 @@ class BrokerLoad:
     """Subscriptions of one subscriber, and publications.
 
     Attributes:
-        schema: of the publications.
-        filters: by their ids.
-        publications: their attributes.
-        matches: how many subscriptions each of them matches; int64, shape (n,).
+        schema: the schema of the publications.
+        filters: the filters by the ids of their subscriptions.
+        publications: the attributes of each publication.
+        matches: number of subscriptions that each publication matches; int64, shape (n,).
     """
 
     schema: Schema
@@ -34,7 +34,7 @@ class BrokerLoad:
 
     @classmethod
     def drawn(cls, count: int, seed: int) -> "BrokerLoad":
-        """So many publications, of which each matches at least one subscription."""
+        """A load of `count` publications, each of which matches at least one subscription."""
         workload = alerts(seed=seed, symbols=_SYMBOLS)
         table = pa.Table.from_batches(workload.filters(SUBSCRIPTIONS))
         texts = table.column("filter").to_pylist()
@@ -53,12 +53,12 @@ class BrokerLoad:
         return cls(workload.schema, filters, rows, np.array(counts, np.int64))
 
     def check(self, what: str, matches: int) -> int:
-        """The number of matches that were delivered, where it is the right one.
+        """The number of delivered matches, if it is right.
 
         Raises:
-            WrongResult: it is another one.
+            WrongResult: the number is wrong.
         """
         wanted = int(self.matches.sum())
         if matches != wanted:
-            raise WrongResult(f"{what}: {matches:,} matches were delivered, {wanted:,} are right")
+            raise WrongResult(f"{what}: {matches:,} matches were delivered instead of {wanted:,}")
         return matches

@@ -1,15 +1,21 @@
-"""`wherecast bench broker`: publishing, delivering and keeping, in process and beside Spark."""
+"""`wherecast bench broker`: publish rates, latencies and storage, in process and on Spark."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
-from wherecast.bench.broker import broker_latency, publish_rate, segment_merging
+from wherecast.bench.broker import (
+    broker_latency,
+    grouping_cost,
+    publish_rate,
+    segment_merging,
+    worker_cost,
+)
 from wherecast.bench.broker.broker_load import BrokerLoad
 from wherecast.bench.choice import CaseRows, rows_of
 from wherecast.bench.pictures import Panel, bars_of
 from wherecast.bench.progress import Doing, Row, View
 
-TITLE = "A broker: publications accepted, delivered and kept"
+TITLE = "The broker: accepting, delivering and storing publications"
 VIEWS = (
     View("publications/s", {
         "what": "what", "threads": "threads", "batch": "batch", "publications": "pubs",
@@ -24,19 +30,28 @@ VIEWS = (
         "segments written/s": "written/s", "segments merged/s": "merged/s",
         "segments left": "left", "busy share": "busy",
     }),
+    View("grouping ratio", {
+        "what": "what", "publications": "pubs", "matches": "matches",
+        "twin µs/publication": "twin µs/pub", "grouping µs/publication": "µs/pub",
+        "grouping ratio": "ratio",
+    }),
+    View("own bytes/subscription", {
+        "what": "what", "subscriptions": "subs", "own bytes/subscription": "own B/sub",
+        "first match s": "match s", "task ms": "task ms", "frozen task ms": "frozen ms",
+    }),
 )  # fmt: skip
 
 
 def rows(size: int | None, seed: int, only: str | None = None) -> Iterator[Row | Doing]:
-    """A row per case; one that delivered something else than an index finds ends the run.
+    """A row per case.
 
     Args:
-        size: the most publications of a case; None is the size that its targets are stated for.
-        seed: of the workload.
-        only: one case of `CASES`; None is all.
+        size: the largest number of publications per case; None is the size of the targets.
+        seed: the seed of the workload.
+        only: one case of `CASES`; None is all cases.
 
     Raises:
-        WrongResult: something was lost, or delivered that does not match.
+        WrongResult: the delivered matches differ from those of an index.
     """
     yield from rows_of(CASES, only, size, seed)
 
@@ -67,11 +82,23 @@ def _segments(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
         yield segment_merging.measure(size, matches, home / str(matches))
 
 
+def _grouping(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
+    yield Doing("grouping")
+    yield from grouping_cost.measure(size, seed)
+
+
+def _worker(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
+    yield Doing("worker: saving a snapshot")
+    yield worker_cost.measure(size, seed, home)
+
+
 CASES: dict[str, CaseRows] = {
     "publish": _publish,
     "latency": _latency,
     "spark": _spark,
     "segments": _segments,
+    "grouping": _grouping,
+    "worker": _worker,
 }
 
 

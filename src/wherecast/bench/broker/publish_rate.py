@@ -1,4 +1,4 @@
-"""How many publications a durable broker accepts, by threads and batches."""
+"""The rate at which a durable broker accepts publications, by threads and batches."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -19,12 +19,12 @@ _WAIT_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class PublishingThreads:
-    """Publications from threads, in batches.
+    """A case: threads that publish in batches.
 
     Attributes:
-        threads: that publish at once.
-        batch: the publications of one call.
-        publications: of all of them.
+        threads: number of threads.
+        batch: number of publications per call.
+        publications: number of publications of all threads.
     """
 
     threads: int
@@ -33,7 +33,7 @@ class PublishingThreads:
 
     @property
     def what(self) -> str:
-        """Names the case."""
+        """The name of the case."""
         return f"publish {self.threads} × {self.batch:,}"
 
 
@@ -46,7 +46,7 @@ def cases(size: int | None) -> Iterator[PublishingThreads]:
 
 
 def measure(case: PublishingThreads, load: BrokerLoad, data: Path) -> Row:
-    """The row of a case: publishing is timed, matching goes on beside it and is checked."""
+    """The row of a case; times publishing while matching runs beside it, and checks matches."""
     batches = [
         load.publications[start : start + case.batch]
         for start in range(0, case.publications, case.batch)
@@ -58,7 +58,7 @@ def measure(case: PublishingThreads, load: BrokerLoad, data: Path) -> Row:
             publishers = [broker.publisher(f"p{number}") for number in range(case.threads)]
             shares = [batches[number :: case.threads] for number in range(case.threads)]
             started = perf_counter()
-            accepted = sum(pool.map(_published, publishers, shares))
+            accepted = sum(pool.map(_publish, publishers, shares))
             seconds = perf_counter() - started
         matches = load.check(case.what, taken_matches(subscriber, accepted))
         matched_seconds = perf_counter() - started
@@ -75,12 +75,12 @@ def measure(case: PublishingThreads, load: BrokerLoad, data: Path) -> Row:
     return row | ({"target publications/s": _TARGET_PUBLICATIONS_S} if case.batch > 1 else {})
 
 
-def _published(publisher: Any, batches: list[list[dict[str, Any]]]) -> int:
+def _publish(publisher: Any, batches: list[list[dict[str, Any]]]) -> int:
     return sum(publisher.publish_all(batch).accepted for batch in batches)
 
 
 def taken_matches(subscriber: Subscriber, publications: int) -> int:
-    """The matches of so many publications, all of which are for this subscriber."""
+    """Takes `publications` publications of a subscriber; returns the number of their matches."""
     matches = 0
     while publications:
         some = subscriber.take(_TAKEN_AT_ONCE, timeout=_WAIT_S)

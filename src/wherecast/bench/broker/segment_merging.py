@@ -1,4 +1,4 @@
-"""How many segments are written and merged while publications come at a steady rate."""
+"""The rates at which segments are written and merged under a steady rate of publications."""
 
 from pathlib import Path
 from threading import Event, Thread
@@ -13,8 +13,7 @@ from wherecast.pipeline.live.stage.join_shares import JoinedMatches
 from wherecast.pipeline.live.subscriptions.roster import Roster
 from wherecast.store.contracts import Store
 from wherecast.store.open_store import open_store
-from wherecast.store.position import Position
-from wherecast.store.records import Batch, Segment
+from wherecast.store.records import Batch, RecordRun
 
 _COUNT = 200_000
 _RATE_S = 10_000  # publications per second
@@ -24,7 +23,7 @@ _LOOK_S = 0.01
 
 
 def measure(size: int | None, matches: int, data: Path) -> Row:
-    """Commits batches at the rate, each publication with so many matches, and merges beside it."""
+    """Commits batches at the rate, with `matches` matches per publication; merges in parallel."""
     count = max(1, min(size or _COUNT, _COUNT) // _BATCH) * _BATCH
     named = _named()
     store = open_store(data)
@@ -41,12 +40,12 @@ def measure(size: int | None, matches: int, data: Path) -> Row:
         busy = (process_time() - used) / seconds
         in_time = merged.count
         merged.stop()
-        counts = store.mailboxes.counts(dict.fromkeys(named.subscribers, 0))
+        counts = store.mailboxes.counts(dict.fromkeys(_names(), 0))
         notified = sum(counts.values())
     finally:
         store.close()
     if notified != count * matches:
-        raise WrongResult(f"{notified:,} notifications are kept, {count * matches:,} are right")
+        raise WrongResult(f"{notified:,} notifications were kept instead of {count * matches:,}")
     return {
         "what": f"segments, × {matches}",
         "publications": count,
@@ -62,10 +61,10 @@ def measure(size: int | None, matches: int, data: Path) -> Row:
 
 
 class _Merging:
-    """Merges what is due in a thread of its own.
+    """A thread that merges segments.
 
     Attributes:
-        count: how many segments fewer there are by now.
+        count: number of segments that merging has saved so far.
     """
 
     def __init__(self, store: Store) -> None:
@@ -78,7 +77,7 @@ class _Merging:
         self._thread.start()
 
     def stop(self) -> None:
-        """Ends once nothing is due."""
+        """Ends the thread when no merge is due any more."""
         self._stopped.set()
         self._thread.join()
 
@@ -91,16 +90,20 @@ class _Merging:
 
 
 def _named() -> Roster:
-    """A subscription of each subscriber, by number."""
+    """A roster with one subscription per subscriber."""
     named = Roster()
-    named.subscribers += [f"subscriber-{number:04}" for number in range(_SUBSCRIBERS)]
-    named.ids += ["s1"] * _SUBSCRIBERS
+    for version, name in enumerate(_names()):
+        named.held.enter(version, name, "s1", "stream")
     return named
 
 
+def _names() -> list[str]:
+    return [f"subscriber-{number:04}" for number in range(_SUBSCRIBERS)]
+
+
 def _batch(first: int, end: int, matches: int, named: Roster) -> Batch:
-    """A batch in which each publication is for some subscribers, the next one for the next."""
+    """A batch whose publications go to `matches` subscribers each, in turn."""
     offsets = np.repeat(np.arange(first, end), matches)
-    numbers = np.arange(first * matches, end * matches) % _SUBSCRIBERS
-    segment = Segment(0, first, end, group_matches(JoinedMatches(offsets, numbers), named))
-    return Batch(Position({0: first}), Position({0: end}), 0, (segment,))
+    versions = np.arange(first * matches, end * matches) % _SUBSCRIBERS
+    notifications = group_matches(JoinedMatches(offsets, versions), named)
+    return Batch(0, first, end, 0, (RecordRun(first, end - first),), notifications)

@@ -1,1 +1,1 @@
-"""Reading filters."""
+"""Experiments with reading filters."""

@@ -1,4 +1,4 @@
-"""`wherecast bench language`: how fast filters are read, by shape and one by one."""
+"""`wherecast bench language`: the speed of reading filters, by shape and one by one."""
 
 from collections.abc import Iterator
 from statistics import median, quantiles
@@ -11,14 +11,14 @@ from wherecast.bench.progress import Row
 from wherecast.language import Filter, PredicateTable, read_filters
 from wherecast.workloads import Workload, bluedove, mixed
 
-TITLE = "Reading filters: a column by shape, filters one by one, and shapes never seen before"
+TITLE = "Reading filters: a column by shape, filters one by one, and new shapes"
 _SIZE = 1_000_000
 _ALONE = 5_000
 _NEW_SHAPES = 1_000
 
 
 def rows(size: int | None, seed: int, only: str | None = None) -> Iterator[Row]:
-    """A row per way of reading, each with the shapes and the checksum that prove the result."""
+    """A row per way of reading, with the number of shapes and a checksum of the result."""
     pa.set_cpu_count(1)
     count = size or _SIZE
     for workload in (bluedove(seed=seed), mixed(seed=seed)):
@@ -43,7 +43,7 @@ def _by_shape(workload: Workload, texts: pa.ChunkedArray) -> Row:
 
 
 def _alone(workload: Workload, texts: pa.ChunkedArray) -> Row:
-    """The same filters through the slow path, as the measure of what reading by shape gains."""
+    """The same filters one by one, to show the gain of reading by shape."""
     plain = texts.to_pylist()
     started, used = perf_counter(), process_time()
     for text in plain:
@@ -54,9 +54,9 @@ def _alone(workload: Workload, texts: pa.ChunkedArray) -> Row:
 
 
 def _new_shapes(workload: Workload, count: int) -> Row:
-    """Each filter of another shape, read into a table of its own."""
+    """Filters of different shapes, each read into a table of its own."""
     texts = _texts(workload, count).to_pylist()
-    read_filters(["TRUE"], workload.schema)  # what is loaded once is not a shape's cost
+    read_filters(["TRUE"], workload.schema)  # loads modules and tables before the measurement
     millis, used = [], process_time()
     for text in texts:
         started = perf_counter()

@@ -1,1 +1,1 @@
-"""Matching in one process, beside DuckDB, Polars and others."""
+"""Experiments with matching in one process, compared with DuckDB and Polars."""

@@ -1,4 +1,4 @@
-"""The cases of the matching benchmark: workloads at the sizes that targets are stated for."""
+"""The cases of the matching benchmark: workloads at the sizes of the targets."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -8,20 +8,20 @@ from wherecast.bench.matching.peers import Form
 from wherecast.workloads import WORKLOADS, bluedove
 
 SCALE = "scale"
-SMALL = 1_000  # filters that every workload is also measured with, and that the scan can do
-SAMPLE = 256  # publications that the planner sees, before those that are matched
+SMALL = 1_000  # filters of a second, small case per workload, which the scan can match too
+SAMPLE = 256  # publications for the planner, before those that are matched
 _MATCHES = 135.0  # per publication, at every size of the scale series
 _SAMPLE_MIN, _SAMPLE_MAX = 20, 10_000
 
 
 @dataclass(frozen=True)
 class MatchingCase(Case):
-    """A workload at one size, and what is measured of it.
+    """A workload at one size, and the measurements to make.
 
     Attributes:
-        form: how peers store the filters; None where they cannot.
-        pairs: number of pairs of a publication and a filter that a peer gets, so that it takes a
-            second or two.
+        form: how peers store the filters; None if they cannot.
+        pairs: number of pairs of a publication and a filter that keeps a peer busy for a second or
+            two.
         whole: whether updates and the first match from text are measured too.
     """
 
@@ -31,7 +31,7 @@ class MatchingCase(Case):
 
     @property
     def sample(self) -> int:
-        """Number of publications that peers get, the first ones of the batch."""
+        """Number of publications, from the first of the batch, that peers match."""
         wanted = max(_SAMPLE_MIN, int(self.pairs / self.filters))
         return min(self.publications, wanted, _SAMPLE_MAX)
 
@@ -51,7 +51,7 @@ _SCALE_SIZES = (1_000, 10_000, 40_000, 100_000, 300_000, 1_000_000)
 
 
 def cases(size: int | None, only: str | None) -> Iterator[MatchingCase]:
-    """The cases with at most `size` filters each, each also with few filters."""
+    """The cases with at most `size` filters, and a small case of each workload."""
     for case in _ALL:
         if case.workload not in WORKLOADS or only not in (None, case.workload):
             continue
@@ -63,7 +63,7 @@ def cases(size: int | None, only: str | None) -> Iterator[MatchingCase]:
 
 
 def scale(size: int | None) -> Iterator[MatchingCase]:
-    """BlueDove from few filters to many, at an equal number of matches per publication."""
+    """BlueDove with few to many filters, at an equal number of matches per publication."""
     most = size or max(_SCALE_SIZES)
     for filters in sorted({min(each, most) for each in _SCALE_SIZES}):
         length = equal_length(filters, min(_MATCHES, filters / 4))
@@ -72,7 +72,7 @@ def scale(size: int | None) -> Iterator[MatchingCase]:
 
 
 def equal_length(filters: int, matches: float) -> float:
-    """The length of BlueDove's ranges at which a publication matches so many filters."""
+    """The length of BlueDove's ranges that gives `matches` matches per publication."""
     low, high = 0.0, 2_000.0
     for _ in range(30):
         middle = (low + high) / 2

@@ -1,4 +1,4 @@
-"""Measuring the columnar index, the scan and the peers on one case."""
+"""Measures the columnar index, the scan and the peers on one case."""
 
 import pyarrow as pa
 
@@ -22,11 +22,11 @@ from wherecast.matching.columnar.snapshot import Snapshot, compiles
 from wherecast.model import Schema
 
 _REPEATS, _PEER_REPEATS = 7, 3
-_SCANNED = 50  # publications that the scan is given
+_SCANNED = 50  # publications that the scan matches
 
 
 def read_table(texts: pa.ChunkedArray, schema: Schema) -> tuple[PredicateTable, float]:
-    """The filters as a table, and the seconds that reading them took."""
+    """The table of the filters, and the seconds that reading them took."""
     seconds, table = timed(lambda: read_filters(texts, schema))
     assert not table.rejected
     return table, seconds
@@ -35,10 +35,10 @@ def read_table(texts: pa.ChunkedArray, schema: Schema) -> tuple[PredicateTable, 
 def columnar(
     case: MatchingCase, table: PredicateTable, sample: pa.RecordBatch, batch: pa.RecordBatch
 ) -> Measured:
-    """The columnar index, planned with a sample, from the table to the matches of a batch."""
-    first_seconds, snapshot = timed(lambda: _built(table, sample))
-    build_seconds, snapshot = timed(lambda: _built(table, sample))
-    snapshot.match(batch)  # what is compiled or paged in once is not the cost of a match
+    """Measures the columnar index, from the table to the matches; a sample guides the planner."""
+    first_seconds, snapshot = timed(lambda: _build(table, sample))
+    build_seconds, snapshot = timed(lambda: _build(table, sample))
+    snapshot.match(batch)  # compiles and pages in before the measurement
     seconds, found = repeated(lambda: snapshot.match(batch), _REPEATS)
     rows = batch.num_rows
     numbers = found.numbers.astype("int64")
@@ -61,27 +61,27 @@ def columnar(
 def scan(
     case: MatchingCase, schema: Schema, filters: pa.Table, batch: pa.RecordBatch, index: Measured
 ) -> Row:
-    """The reference index on the first publications.
+    """The row of the reference index on the first publications.
 
     Raises:
-        WrongResult: it found other matches.
+        WrongResult: the matches differ from those of the columnar index.
     """
     reference = Index(schema, "scan")
-    reference.add_all(filters)  # their ids are their numbers
+    reference.add_all(filters)  # the id of a filter is its number
     first = batch.slice(0, _SCANNED)
     seconds, matches = repeated(lambda: reference.match(first), _PEER_REPEATS)
     pairs = pairs_of(matches.offsets, matches.indices.astype("int64"))
     row = timed_row(case, "scan", first.num_rows, seconds, len(pairs[0]))
-    return {**row, **_compared(case, "scan", first.num_rows, pairs, index), **_ratio(row, index)}
+    return {**row, **_compare(case, "scan", first.num_rows, pairs, index), **_ratio(row, index)}
 
 
 def peer(
     case: MatchingCase, name: str, table: PredicateTable, batch: pa.RecordBatch, index: Measured
 ) -> Row:
-    """Another engine on the first publications.
+    """The row of another engine on the first publications.
 
     Raises:
-        WrongResult: it found other matches.
+        WrongResult: the matches differ from those of the columnar index.
     """
     form = case.form
     assert form is not None
@@ -96,14 +96,18 @@ def peer(
     row = timed_row(case, name, first.num_rows, seconds, found.num_rows)
     more = {"build seconds": load_seconds, "threads": engine.threads}
     return {
-        **row, **_compared(case, name, first.num_rows, pairs, index), **more, **_ratio(row, index)
+        **row, **_compare(case, name, first.num_rows, pairs, index), **more, **_ratio(row, index)
     }  # fmt: skip
 
 
-def _compared(
+def _compare(
     case: MatchingCase, name: str, rows: int, pairs: tuple[Ints, Ints], index: Measured
 ) -> Row:
-    """The hash of the matches on the first publications, which the index found too."""
+    """The hash of the matches on the first publications.
+
+    Raises:
+        WrongResult: the matches differ from those of the columnar index.
+    """
     expected = index.pairs(rows)
     hashes = pair_hash(*pairs), pair_hash(*expected)
     if len(pairs[0]) != len(expected[0]) or hashes[0] != hashes[1]:
@@ -115,11 +119,11 @@ def _compared(
 
 
 def _ratio(row: Row, index: Measured) -> Row:
-    """How many times as long an engine takes per publication."""
+    """The time per publication, as a multiple of that of the columnar index."""
     return {"times columnar": row["µs/publication"] / index.row["µs/publication"]}
 
 
-def _built(table: PredicateTable, sample: pa.RecordBatch) -> Snapshot:
+def _build(table: PredicateTable, sample: pa.RecordBatch) -> Snapshot:
     snapshot = Snapshot.of(table)
     if compiles():
         snapshot.packed_trees([sample])

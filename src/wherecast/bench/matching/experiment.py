@@ -42,12 +42,12 @@ VIEWS = (
 
 
 def rows(size: int | None, seed: int, only: str | None = None) -> Iterator[Row | Doing]:
-    """A row per case and engine; one that found other matches than the index ends the run.
+    """A row per case and engine.
 
     Args:
-        size: the most filters of a case; None is the size that its targets are stated for.
-        seed: of the workloads.
-        only: one workload, `scale` or `start`; None is all.
+        size: the largest number of filters per case; None is the size of the targets.
+        seed: the seed of the workloads.
+        only: one workload, `scale` or `start`; None is all of them.
 
     Raises:
         WrongResult: two engines disagree.
@@ -91,7 +91,7 @@ def _case(case: MatchingCase, seed: int) -> Iterator[Row | Doing]:
 
 
 def panels(rows: list[Row]) -> list[Panel]:
-    """Time per publication: of the index by workload, then by engine in each workload."""
+    """Time per publication: the index in all workloads, then all engines per workload."""
     timed = [row for row in rows if "µs/publication" in row]
     own = [row for row in timed if row["engine"] == "columnar" and row["what"] != SCALE]
     found: list[Panel] = [lines_of(own, "columnar, by workload", "what")] if own else []

@@ -1,7 +1,7 @@
 """Peers: the same matches by joins in DuckDB and Polars, one thread each.
 
-Each peer gets the filters once, in its own storage, and then batches of publications. How a join
-is written was chosen by measuring; docs/reference/benchmarks.md says what was tried.
+Each peer gets the filters once, in its own storage, and then batches of publications. The form of
+each join was chosen by measurement; docs/reference/benchmarks.md lists the attempts.
 """
 
 import os
@@ -23,11 +23,11 @@ from wherecast.language import PredicateTable
 Form = Literal["boxes", "lists"]
 Pairs = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
 NUMBER = "publication"  # the column that numbers the publications
-_ONE_BY_ONE = 20_000  # filters from which Polars filters them for each publication sooner
+_ONE_BY_ONE = 20_000  # from this number of filters, Polars is faster with a filter per publication
 
 
 class Peer(Protocol):
-    """Filters in another engine.
+    """Filters loaded into another engine.
 
     Attributes:
         threads: number of threads that the engine uses.
@@ -66,7 +66,7 @@ class DuckDB(Peer):
         self._connection.unregister("given")
 
     def _boxes(self, name: str, boxes: Boxes) -> str:
-        """A hash join on the keys; without any, a block-wise join on all ranges at once."""
+        """A hash join on the keys; without keys, a block-wise join on all ranges at once."""
         self._store(name, boxes.rows)
         equal = [f'f."{key}" = p."{key}"' for key in boxes.keys]
         attributes = dict.fromkeys((*boxes.lows, *boxes.highs))
@@ -102,7 +102,7 @@ class DuckDB(Peer):
 
 
 def _range(name: str, low: bool, high: bool) -> str:
-    """The test of one range; two comparisons in its place take twice as long."""
+    """The test of one range; BETWEEN takes half the time of two comparisons."""
     if low and high:
         return f'p."{name}" BETWEEN f."{name}_low" AND f."{name}_high"'
     return f'p."{name}" >= f."{name}_low"' if low else f'p."{name}" <= f."{name}_high"'
@@ -147,7 +147,10 @@ class Polars(Peer):
         return self._polars.DataFrame(rows).lazy()
 
     def _match_boxes(self, batch: Any) -> Any:
-        """A hash join on the keys, then the ranges; without keys, a range join or none."""
+        """A hash join on the keys, then the ranges.
+
+        Without keys: a range join or, from `_ONE_BY_ONE` filters, a filter per publication.
+        """
         pl = self._polars
         found = []
         for boxes, rows in self._parts:
@@ -156,7 +159,12 @@ class Polars(Peer):
                 continue
             lows = [pl.col(one) >= pl.col(f"{one}_low") for one in boxes.lows]
             highs = [pl.col(one) <= pl.col(f"{one}_high") for one in boxes.highs]
-            inside = [*lows[:1], *highs[-1:], *lows[1:], *highs[:-1]]  # the first two lead
+            inside = [
+                *lows[:1],
+                *highs[-1:],
+                *lows[1:],
+                *highs[:-1],
+            ]  # Polars joins by the first two
             if boxes.keys:
                 joined = batch.join(rows, on=list(boxes.keys))
                 joined = joined.filter(pl.all_horizontal(inside)) if inside else joined
@@ -167,7 +175,7 @@ class Polars(Peer):
         return pl.concat(found)
 
     def _match_one_by_one(self, batch: Any, boxes: Boxes, rows: Any) -> Any:
-        """The filters of each publication by a test of all of them."""
+        """The matches of each publication, by a test of all filters."""
         pl, filters, found = self._polars, rows.collect(), []
         for row in batch.collect().iter_rows(named=True):
             tests = [pl.col(f"{one}_low") <= row[one] for one in boxes.lows]
@@ -239,7 +247,7 @@ def numbered(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def pairs_of(found: pa.Table) -> Pairs:
-    """What a peer found as publications and filter numbers."""
+    """The publications and the filter numbers of a peer's matches."""
     columns = (found.column(NUMBER), found.column("number"))
     publications, numbers = (column.to_numpy().astype(np.int64) for column in columns)
     return publications, numbers

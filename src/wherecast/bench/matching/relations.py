@@ -1,7 +1,8 @@
-"""Filters as relations: what a database is given to match publications by joins.
+"""Filters as relations, with which a database matches publications by joins.
 
-Only what the workloads of the benchmark need: one conjunction per filter, ranges of numbers,
-equalities and sets of strings, and `<>` of a number. Constants are exact: all ranges are closed.
+The module covers only the filters of the benchmark's workloads: one conjunction per filter, ranges
+of numbers, equalities and sets of strings, and `<>` of a number. All ranges are closed, so
+constants are exact.
 """
 
 from dataclasses import dataclass
@@ -21,12 +22,12 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Boxes:
-    """Filters that name the same string attributes, a row each; one per combination of a set.
+    """Filters that name the same string attributes, one row per combination of strings.
 
     Attributes:
-        keys: the string attributes; a column each.
-        lows, highs: the attributes with a column `x_low`, `x_high`; no bound is an infinity.
-        rows: `number` and these columns, in the order of the keys.
+        keys: the string attributes, one column each.
+        lows, highs: the attributes with a column `x_low`, `x_high`; a missing bound is infinite.
+        rows: the table of `number` and these columns, sorted by the keys.
     """
 
     keys: tuple[str, ...]
@@ -37,12 +38,12 @@ class Boxes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lists:
-    """Predicates as rows; the one of each filter that holds most rarely stands apart.
+    """Predicates as rows; the most selective predicate of each filter is in a table apart.
 
     Attributes:
         first_ranges, other_ranges: `number`, `attribute`, `low`, `high`, `negated`.
         first_texts, other_texts: `number`, `attribute`, `text`.
-        sizes: `number` and the `others` that must hold, for filters with more than one.
+        sizes: `number` and the count `others` of other predicates, if a filter has any.
         numeric, textual: the attributes that filters name.
     """
 
@@ -56,7 +57,7 @@ class Lists:
 
 
 def boxes_of(table: PredicateTable) -> list[Boxes]:
-    """The filters by the string attributes that they name."""
+    """The filters, grouped by the string attributes that they name."""
     owner = _owners(table)
     is_set = table.kind == Kind.SET
     assert (is_set | (table.kind == Kind.RANGE)).all(), "only ranges and sets have boxes"
@@ -75,7 +76,7 @@ def _boxes(table: PredicateTable, owner: Ints, members: Ints, bits: int) -> Boxe
     lows: list[str] = []
     highs: list[str] = []
     columns: dict[str, pa.Array] = {}
-    rows = np.arange(len(members))  # of the result: the place of its filter
+    rows = np.arange(len(members))  # per row of the result: the position of its filter
     for slot, attribute in enumerate(table.attributes):
         mine = np.flatnonzero((table.attribute == slot) & (place_of[owner] >= 0))
         if not len(mine):
@@ -108,7 +109,7 @@ def _boxes(table: PredicateTable, owner: Ints, members: Ints, bits: int) -> Boxe
 
 
 def lists_of(table: PredicateTable, sample: pa.RecordBatch) -> Lists:
-    """The predicates as rows; a sample of publications tells which hold rarely."""
+    """The predicates as rows; a sample of publications shows which are selective."""
     owner = _owners(table)
     is_text = table.kind == Kind.SET
     rarest = np.lexsort((_shares(table, sample), owner))
@@ -129,7 +130,7 @@ def lists_of(table: PredicateTable, sample: pa.RecordBatch) -> Lists:
 
 
 def _shares(table: PredicateTable, sample: pa.RecordBatch) -> Floats:
-    """About how often each predicate holds."""
+    """An estimate of how often each predicate is true."""
     shares = np.ones(len(table.kind))
     low, high, negated = _bounds(table, np.arange(len(shares)))
     for slot, attribute in enumerate(table.attributes):
@@ -159,7 +160,7 @@ def _ranges(table: PredicateTable, owner: Ints, rows: Ints) -> pa.Table:
 
 
 def _bounds(table: PredicateTable, rows: Ints) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
-    """The closed ranges of predicates, and which are outside of theirs."""
+    """The closed ranges of predicates, and whether each predicate excludes its range."""
     negated = table.kind[rows] == Kind.NOT_SET
     low, high = table.low[rows], table.high[rows]
     assert (high[negated] == low[negated] + 1).all(), "one excluded number has a range"

@@ -1,4 +1,4 @@
-"""How long a new process takes to its first matches, without and with compiled code on disk."""
+"""The time of a new process to its first matches, without and with compiled code on disk."""
 
 import json
 import os
@@ -15,7 +15,7 @@ _SCRIPT = "from wherecast.bench.matching.start import first_match; first_match({
 
 
 def starts(seed: int) -> Iterator[dict[str, Any]]:
-    """Two processes that share an empty place for compiled code, one after the other."""
+    """Runs two processes, one after the other, with the same initially empty compile cache."""
     with TemporaryDirectory() as directory:
         environment = {**os.environ, "WHERECAST_CACHE_DIR": directory}
         for engine in ("cold", "warm"):
@@ -30,7 +30,7 @@ def starts(seed: int) -> Iterator[dict[str, Any]]:
 
 
 def first_match(seed: int) -> None:
-    """Reads filters and matches publications; prints what that took, as JSON."""
+    """Reads filters and matches publications; prints the times as JSON."""
     from wherecast.bench.case import batch_of, filters_of
     from wherecast.workloads import bluedove
 

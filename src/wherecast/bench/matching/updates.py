@@ -1,4 +1,4 @@
-"""How fast filters come and go while publications are matched, through the public index."""
+"""The speed of adding and removing filters between matches, through the public index."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -23,14 +23,14 @@ def updates(
     batch: pa.RecordBatch,
     kind: str = "columnar",
 ) -> Any:
-    """The figures of changes to an index; each time includes the match that shows the change.
+    """The rates of changes to an index; times include the match that shows the change.
 
     Args:
-        schema: of all.
-        filters: those that the index has.
-        more: other ones, with other ids: those that come and go.
+        schema: the schema of filters and publications.
+        filters: the filters that stay in the index.
+        more: filters with other ids, which are added and removed.
         batch: the publications of a match.
-        kind: of the index.
+        kind: the kind of the index.
     """
     few = batch.slice(0, ROUND)
     index = Index(schema, kind)
@@ -66,7 +66,7 @@ def _seconds(change: Callable[[], object], index: Index, batch: pa.RecordBatch) 
 def _singles(
     changes: Sequence[Callable[[], None]], index: Index, batch: pa.RecordBatch
 ) -> tuple[int, float]:
-    """How many changes were made and in how many seconds; a match after every few."""
+    """Makes changes with a match after every `ROUND`; returns their number and the seconds."""
     started, done = perf_counter(), 0
     while done < len(changes) and (not done or perf_counter() - started < _SECONDS_MAX):
         for change in changes[done : done + ROUND]:

@@ -1,1 +1,1 @@
-"""The server over HTTP and WebSocket."""
+"""Experiments with the server over HTTP and WebSocket."""

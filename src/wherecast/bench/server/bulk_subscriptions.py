@@ -1,4 +1,4 @@
-"""Loading subscriptions over bulk PUT while publishing goes on."""
+"""Loads subscriptions by bulk PUT requests while another client publishes."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,13 +18,13 @@ from wherecast.bench.server.server_load import SCHEMA
 from wherecast.workloads import alerts
 
 _SUBSCRIPTIONS = 1_000_000
-_LINES = 100_000  # of one request
+_LINES = 100_000  # per request
 _SYMBOLS = 2_000
 _TARGET_S = 120.0
 
 
 def rows(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
-    """One row: so many subscriptions of one subscriber, in requests of 100,000 lines."""
+    """One row: the subscriptions of one subscriber, in requests of 100,000 lines."""
     count = min(size or _SUBSCRIPTIONS, _SUBSCRIPTIONS)
     yield Doing("subscriptions: drawing")
     workload = alerts(seed=seed, symbols=_SYMBOLS)
@@ -67,7 +67,7 @@ def rows(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
 
 
 class _Beside(Thread):
-    """Publishes all the while, and measures how long each call takes."""
+    """A thread that publishes all the time and measures each call."""
 
     def __init__(self, port: int, body: bytes, count: int) -> None:
         super().__init__(daemon=True)
@@ -78,14 +78,14 @@ class _Beside(Thread):
         self._millis: list[float] = []
 
     def run(self) -> None:
-        """Publishes until it is ended."""
+        """Publishes until `end` is called."""
         while not self._ended.wait(0.05):
             started = perf_counter()
             self._publishing.publish(self._body, self._count)
             self._millis.append((perf_counter() - started) * 1e3)
 
     def end(self) -> list[float]:
-        """Ends it; how long each call took."""
+        """Ends the thread; returns the milliseconds of each call."""
         self._ended.set()
         self.join()
         return self._millis

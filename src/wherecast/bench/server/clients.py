@@ -28,28 +28,28 @@ class PublishingConnection:
         self._connection.connect()
 
     def publish(self, body: bytes, count: int) -> None:
-        """Publishes; all must be accepted.
+        """Publishes `count` publications.
 
         Raises:
-            WrongResult: not all were.
+            WrongResult: the server did not accept all of them.
         """
         self._connection.request("POST", PATH, body, {"Content-Type": NDJSON})
         done = orjson.loads(self._connection.getresponse().read())
         if done.get("accepted") != count:
-            raise WrongResult(f"{count} were published, the server says {done}")
+            raise WrongResult(f"{count} publications were sent, the server answered {done}")
 
     def close(self) -> None:
-        """Ends the connection."""
+        """Closes the connection."""
         self._connection.close()
 
 
 class Receiving:
-    """Subscribers that acknowledge everything they are pushed.
+    """Subscribers that acknowledge all pushed notifications.
 
     Args:
-        server: that pushes to them.
-        arrived: told the id of each publication and when it came; None where that is not timed,
-            and acknowledgements are confirmed.
+        server: the server that pushes.
+        arrived: called with the id and the arrival time of each publication. Without it the
+            subscribers receive batches and wait for confirmed acknowledgements.
     """
 
     def __init__(
@@ -62,30 +62,30 @@ class Receiving:
         self._threads = [Thread(target=self._receive, args=(name,)) for name in SUBSCRIBERS]
 
     def start(self) -> None:
-        """Connects."""
+        """Connects all subscribers."""
         for thread in self._threads:
             thread.start()
 
     def wait(self, count: int) -> None:
-        """Waits until so many are acknowledged.
+        """Waits until `count` notifications are acknowledged.
 
         Raises:
-            WrongResult: they did not come.
+            WrongResult: the notifications did not come in time.
         """
         end, last = perf_counter() + _WAIT_S, -1
         while self.total(1) < count:
             if self.total(1) != last:
                 end, last = perf_counter() + _WAIT_S, self.total(1)
             if perf_counter() > end:
-                raise WrongResult(f"{count:,} were expected, {self.total(1):,} came")
+                raise WrongResult(f"{self.total(1):,} notifications came instead of {count:,}")
             sleep(0.002)
 
     def total(self, which: int) -> int:
-        """How many came (0), or are acknowledged (1): on disk, where that is confirmed."""
+        """Number of received (0) or acknowledged (1) notifications."""
         return sum(counts[which] for counts in self._counts.values())
 
     def close(self) -> None:
-        """Disconnects."""
+        """Disconnects all subscribers."""
         self._ended.set()
         for thread in self._threads:
             thread.join()
@@ -129,7 +129,7 @@ def subscribe_all(server: MeasuredServer, load: ServerLoad) -> None:
 def receiving(
     server: MeasuredServer, arrived: Callable[[str, float], None] | None = None
 ) -> Iterator[Receiving]:
-    """Subscribers that receive meanwhile."""
+    """Connected subscribers, which receive while the body runs."""
     made = Receiving(server, arrived)
     made.start()
     try:

@@ -1,4 +1,4 @@
-"""`wherecast bench server`: what a server accepts, matches and delivers, over its own sockets."""
+"""`wherecast bench server`: throughput and latency of a server, over its own sockets."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +16,7 @@ from wherecast.bench.server.process import MeasuredServer, measured_server
 from wherecast.bench.server.server_latency import WARM_UP, latency
 from wherecast.bench.server.server_load import SCHEMA, ServerLoad
 
-TITLE = "A server: publications accepted over HTTP, matched, pushed and acknowledged"
+TITLE = "The server: accepting over HTTP, matching, pushing and acknowledging publications"
 VIEWS = (
     View("publications/s", {
         "what": "what", "publications": "pubs", "matches": "matches", "seconds": "s",
@@ -41,26 +41,26 @@ _BATCH = 1_000
 _PUBLISHERS = 4
 _ACCEPTED = 600_000
 _DELIVERED = {"inline": 720_000, "spark": 480_000}  # a minute at the target
-_LAG_MAX = 40_000  # publications that were sent and not acknowledged; publishers wait then
+_LAG_MAX = 40_000  # sent publications without acknowledgement, beyond which publishers wait
 _TARGETS_S = {"accept": 20_000, "inline": 12_000, "spark": 8_000}
 
 
 def rows(size: int | None, seed: int, only: str | None = None) -> Iterator[Row | Doing]:
-    """A row per case; one in which something was lost ends the run.
+    """A row per case.
 
     Args:
-        size: the most publications of a case; None is the size that its targets are stated for.
-        seed: of the workload.
-        only: one case of `CASES`; None is all.
+        size: the largest number of publications per case; None is the size of the targets.
+        seed: the seed of the workload.
+        only: one case of `CASES`; None is all cases.
 
     Raises:
-        WrongResult: something was lost, or came twice.
+        WrongResult: a notification was lost, or came twice.
     """
     yield from rows_of(CASES, only, size, seed)
 
 
 def _accept(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
-    """Publications in batches of 1,000, each on disk before its answer; nobody subscribes."""
+    """Accepts batches of 1,000, each on disk before its answer; there are no subscribers."""
     count = max(_BATCH * _PUBLISHERS, min(size or _ACCEPTED, _ACCEPTED))
     yield Doing("accept: drawing")
     load = ServerLoad.drawn(count, seed)
@@ -94,7 +94,7 @@ def _publish(server: MeasuredServer, bodies: list[bytes], count: int) -> None:
 
 
 def _deliver(runner: str) -> CaseRows:
-    """Publications as fast as they are acknowledged."""
+    """The case that publishes as fast as subscribers acknowledge."""
 
     def case(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
         what = f"deliver, {runner}"

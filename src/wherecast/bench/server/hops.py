@@ -19,7 +19,7 @@ def hop_seconds(server: MeasuredServer) -> dict[str, float]:
 
 
 def hop_columns(server: MeasuredServer, before: dict[str, float], publications: int) -> Row:
-    """What each hop took since then: microseconds of wall time per publication."""
+    """The time of each hop since `before`: microseconds of wall time per publication."""
     now = hop_seconds(server)
     return {
         f"{hop} µs": (now[hop] - before.get(hop, 0.0)) / publications * 1e6

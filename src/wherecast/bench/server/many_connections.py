@@ -22,23 +22,23 @@ from wherecast.bench.server.server_latency import Clock, publish_at_rate
 
 _CONNECTIONS, _SILENT = 2_000, 100
 _COUNT = 10_000
-_LOUD = 200  # publications for those that do not read
+_LOUD = 200  # publications for the silent connections
 _PAYLOAD = "A" * 40_000
 _WAIT_S = 120.0
-# Those that do not read stay, and nobody is asked whether it is still there.
+# Settings with which the server neither closes silent connections nor pings.
 _PATIENT = {"WHERECAST__PUSH__STALL": "1h", "WHERECAST__PUSH__PING": "1h"}
 
 
-class Connected:
+class PushConnections:
     """Push connections of this process, in an event loop of their own.
 
-    Concurrency: the loop has a thread.
+    Concurrency: the loop has a thread of its own.
 
     Args:
-        server: that pushes.
-        count: connections.
-        silent: so many of them, the first ones, read nothing.
-        clock: told what the others get.
+        server: the server that pushes.
+        count: number of connections.
+        silent: number of connections, from the first, that never read.
+        clock: the clock that notes the arrivals at the other connections.
     """
 
     def __init__(self, server: MeasuredServer, count: int, silent: int, clock: Clock) -> None:
@@ -46,13 +46,13 @@ class Connected:
         self._count = count
         self._silent = silent
         self._clock = clock
-        # A daemon: where a connection is refused, nobody ends its loop.
+        # A daemon thread, since a refused connection leaves the loop running.
         self._thread = Thread(target=lambda: asyncio.run(self._run()), daemon=True)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._ended: asyncio.Event | None = None
         self._is_open = Event()
 
-    def __enter__(self) -> "Connected":
+    def __enter__(self) -> "PushConnections":
         self._thread.start()
         if not self._is_open.wait(_WAIT_S):
             raise WrongResult("not all connections were opened")
@@ -84,7 +84,7 @@ class Connected:
         options: dict[str, Any] = {"compression": None, "ping_interval": None, "max_queue": 1}
         async with connect(address, open_timeout=_WAIT_S, close_timeout=0.1, **options) as socket:
             opened.append(number)
-            if number < self._silent:  # it takes what its socket takes, and no more
+            if number < self._silent:  # reads nothing beyond the buffer of the socket
                 await asyncio.Event().wait()
             async for message in socket:
                 got = orjson.loads(message)
@@ -93,12 +93,12 @@ class Connected:
 
 
 def rows(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
-    """How long those wait that read: before a hundred others stop, and after.
+    """The latency of reading connections, before and after a hundred others stop reading.
 
     Raises:
-        WrongResult: something did not come.
+        WrongResult: a notification did not come.
     """
-    del seed  # nothing is drawn
+    del seed  # the load is not random
     share = min(1.0, (size or _COUNT) / _COUNT)
     connections = max(20, int(_CONNECTIONS * share))
     silent, count = max(2, int(_SILENT * share)), max(100, int(_COUNT * share))
@@ -107,17 +107,17 @@ def rows(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
         _subscribe(server, connections, silent)
         clock = Clock()
         yield Doing("connections: connecting")
-        with Connected(server, connections, silent, clock):
+        with PushConnections(server, connections, silent, clock):
             reading = range(silent, connections)
             yield Doing("connections: all read")
-            yield _measured(server, f"{connections:,} connections", clock, count, reading)
+            yield _measure(server, f"{connections:,} connections", clock, count, reading)
             yield Doing("connections: some stop reading")
             _stall(server, silent)
-            yield _measured(server, f"{silent} of them silent", clock, count, reading)
+            yield _measure(server, f"{silent} of them silent", clock, count, reading)
 
 
-def _measured(server: MeasuredServer, what: str, clock: Clock, count: int, reading: range) -> Row:
-    """A row: publications at a steady rate, each for one of those that read."""
+def _measure(server: MeasuredServer, what: str, clock: Clock, count: int, reading: range) -> Row:
+    """A row: publications at a steady rate, each for one of the reading connections."""
     prefix = f"{what} "
 
     def body_of(number: int) -> bytes:
@@ -140,7 +140,7 @@ def _measured(server: MeasuredServer, what: str, clock: Clock, count: int, readi
 
 
 def _subscribe(server: MeasuredServer, connections: int, silent: int) -> None:
-    """Registers everyone: the silent ones for what is loud, each other one for its number."""
+    """Subscribes the silent connections to `loud = true`, each other one to its number."""
     connection = HTTPConnection("127.0.0.1", server.port, timeout=_WAIT_S)
     kind = {"Content-Type": "application/json"}
     for number in range(connections):
@@ -157,7 +157,7 @@ def _subscribe(server: MeasuredServer, connections: int, silent: int) -> None:
 
 
 def _stall(server: MeasuredServer, silent: int) -> None:
-    """Publishes more than the silent ones take, until they all wait."""
+    """Publishes until all silent connections have full buffers."""
     loud = {"attributes": {"loud": True}, "payload": _PAYLOAD}
     for _ in range(0, _LOUD, 5):
         server.call("POST", PATH, [loud] * 5)
@@ -174,7 +174,7 @@ def _await(what: str, is_so: Callable[[], bool]) -> None:
 
 @contextmanager
 def _many_files() -> Iterator[None]:
-    """Has the system allow many connections meanwhile."""
+    """Raises the limit of open files to its maximum while the body runs."""
     before, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     try:

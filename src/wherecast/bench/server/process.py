@@ -1,4 +1,4 @@
-"""A server that is measured: started, asked, and its CPU time read process by process."""
+"""A server process to measure: start, requests, metrics, and CPU time by kind of process."""
 
 import os
 import re
@@ -24,7 +24,7 @@ class MeasuredServer:
     """A running server.
 
     Attributes:
-        port: where it listens.
+        port: the port on which the server listens.
     """
 
     def __init__(self, process: "subprocess.Popen[str]", port: int) -> None:
@@ -47,7 +47,7 @@ class MeasuredServer:
             connection.close()
 
     def metric(self, name: str, **labels: str) -> float:
-        """The value of a metric now."""
+        """The current value of a metric; 0 if it does not exist yet."""
         wanted = ",".join(f'{key}="{value}"' for key, value in labels.items())
         line = f"wherecast_{name}{{{wanted}}} " if labels else f"wherecast_{name} "
         _, text = self.call("GET", "/metrics")
@@ -55,7 +55,7 @@ class MeasuredServer:
         return float(found[0].rpartition(" ")[2]) if found else 0.0
 
     def cpu_seconds(self) -> dict[str, float]:
-        """The CPU time of its processes so far, by what they are."""
+        """The CPU time of the server's processes so far, by kind of process."""
         found: dict[str, float] = {}
         for pid in _descendants(self._process.pid):
             try:
@@ -90,10 +90,16 @@ def _descendants(pid: int) -> list[int]:
 def measured_server(
     runner: str, data: Path, schema: str = "", environ: Mapping[str, str] | None = None
 ) -> Iterator[MeasuredServer]:
-    """A server over a new directory, from when it serves; its settings may be in an environment.
+    """A server with a new directory; the body runs when the server is ready.
+
+    Args:
+        runner: `inline` or `spark`.
+        data: the directory for the store.
+        schema: the schema of the stream `default`, as TOML; by default it is open.
+        environ: environment variables with further settings.
 
     Raises:
-        StoreError: it did not start.
+        StoreError: the server did not start.
     """
     data.mkdir(parents=True, exist_ok=True)
     options = ["--runner", runner, "--port", "0", "--data", str(data / "store")]
@@ -112,7 +118,7 @@ def measured_server(
         port = next((int(got[1]) for line in process.stdout if (got := _ADDRESS.match(line))), None)
         if port is None:
             raise StoreError("the server did not start")
-        Thread(target=process.stdout.read, daemon=True).start()  # or it would wait for a reader
+        Thread(target=process.stdout.read, daemon=True).start()  # a full pipe would stop it
         yield MeasuredServer(process, port)
     finally:
         process.terminate()

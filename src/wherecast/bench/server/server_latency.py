@@ -1,4 +1,4 @@
-"""`wherecast bench server`: from when a publication was due to when it was pushed."""
+"""`wherecast bench server`: the time from when a publication is due to its push."""
 
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -24,11 +24,11 @@ _TARGETS_MS = {"inline": (15.0, 60.0), "spark": (400.0, 2_000.0)}
 
 
 class Clock:
-    """When publications were due, and how long after that they came.
+    """The times at which publications are due, and their latencies.
 
     Attributes:
-        due: by id.
-        millis: by id.
+        due: when each publication is due, by id.
+        millis: milliseconds from then to the arrival, by id.
     """
 
     def __init__(self) -> None:
@@ -36,18 +36,18 @@ class Clock:
         self.millis: dict[str, float] = {}
 
     def start(self, count: int, prefix: str = "") -> None:
-        """Has so many due from now on, at a steady rate; their ids end with their numbers."""
+        """Makes `count` publications due from now on, at a steady rate, with numbers as ids."""
         started = perf_counter()
         self.due = {f"{prefix}{number}": started + number / RATE_S for number in range(count)}
         self.millis = {}
 
     def arrived(self, id: str, at: float) -> None:
-        """Notes that one came."""
+        """Notes the arrival of a publication."""
         if id in self.due:
             self.millis[id] = (at - self.due[id]) * 1e3
 
     def columns(self) -> Row:
-        """How long they took."""
+        """The columns with the number of publications and their latencies."""
         millis = list(self.millis.values())
         p50, p99 = np.percentile(millis, [50, 99]).tolist()
         return {"publications": len(millis), "p50 ms": p50, "p99 ms": p99, "worst ms": max(millis)}
@@ -56,10 +56,10 @@ class Clock:
 def publish_at_rate(
     server: MeasuredServer, due: Mapping[str, float], body_of: Callable[[int], bytes]
 ) -> float:
-    """Publishes each when it is due, one to a request, over some connections.
+    """Publishes each publication when it is due, one per request, over several connections.
 
     Returns:
-        How many per second that were.
+        The number of publications per second.
     """
     started, times = perf_counter(), list(due.values())
 
@@ -79,7 +79,7 @@ def publish_at_rate(
 def _receiving(
     runner: str, home: Path, load: ServerLoad, clock: Clock
 ) -> Iterator[tuple[MeasuredServer, Receiving]]:
-    """A server with its subscribers."""
+    """A server with connected subscribers."""
     with measured_server(runner, home, SCHEMA) as server:
         subscribe_all(server, load)
         with receiving(server, clock.arrived) as clients:
@@ -87,7 +87,7 @@ def _receiving(
 
 
 def latency(runner: str) -> CaseRows:
-    """Publications one by one at a steady rate."""
+    """The case that publishes one by one at a steady rate."""
 
     def case(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
         what = f"latency, {runner}"

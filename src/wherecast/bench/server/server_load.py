@@ -1,4 +1,4 @@
-"""What a server is measured with: price alerts, and publications that match one of them each."""
+"""The load of the server experiments: price alerts, and publications that match one each."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +14,7 @@ SCHEMA = '[attributes]\nsymbol = "string"\nprice = "float"\nvolume = "float"\n'
 SUBSCRIPTIONS = 10_000
 SUBSCRIBERS = ("ana", "boris")
 _SYMBOLS = 2_000
-_DRAWN = 100_000  # publications that are drawn, and then come again and again
+_DRAWN = 100_000  # different publications, which are repeated
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,8 +22,8 @@ class ServerLoad:
     """Subscriptions, and publications that each match exactly one of them.
 
     Attributes:
-        filters: of each subscriber: NDJSON as the server takes it.
-        attributes: of the publications, as JSON.
+        filters: the subscriptions of each subscriber, as NDJSON for the server.
+        attributes: the attributes of each publication, as JSON.
     """
 
     filters: dict[str, bytes]
@@ -31,7 +31,7 @@ class ServerLoad:
 
     @classmethod
     def drawn(cls, count: int, seed: int) -> "ServerLoad":
-        """Up to so many different publications."""
+        """A load with at most `count` different publications."""
         workload = alerts(seed=seed, symbols=_SYMBOLS)
         texts = pa.Table.from_batches(workload.filters(SUBSCRIPTIONS)).column("filter").to_pylist()
         index = Index(workload.schema)
@@ -51,7 +51,7 @@ class ServerLoad:
         return cls(filters, [orjson.dumps(row) for row in rows])
 
     def body(self, first: int, count: int, is_named: bool = False) -> bytes:
-        """NDJSON of so many publications; named ones have their numbers as ids."""
+        """`count` publications as NDJSON; with `is_named` their numbers are their ids."""
         own = self.attributes
         return b"\n".join(
             b'{"attributes":'

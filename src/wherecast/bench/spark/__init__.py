@@ -1,1 +1,1 @@
-"""Matching on Spark."""
+"""Experiments with matching on Spark."""

@@ -1,4 +1,4 @@
-"""The cases of the Spark benchmark: workloads at the sizes that targets are stated for."""
+"""The cases of the Spark benchmark: workloads at the sizes of the targets."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ MeasuredOutput = Literal["arrays", "rows", "semi"]
 SCALE = "scale"
 _SCALE_SIZES = (1_000, 10_000, 100_000, 1_000_000)
 _SCALE_PUBLICATIONS = 200_000
-_PER_FILTER = 50  # publications, at most, where a size is given
+_PER_FILTER = 50  # largest number of publications per filter if a size is given
 
 _RANGES = Join("range join")
 _SYMBOLS = Join("symbol join", keys=("symbol",))
@@ -21,11 +21,11 @@ _AREA = Join("cells lat, lon", cells=("lat", "lon"), width=3.0)
 
 @dataclass(frozen=True)
 class SparkCase(Case):
-    """A workload at one size, and how it is matched.
+    """A workload at one size, and the queries to measure.
 
     Attributes:
         outputs: the outputs of `match`, and `semi` for `how="semi"`.
-        joins: the joins that users write in the place of `match`.
+        joins: the joins that users write instead of `match`.
     """
 
     outputs: tuple[MeasuredOutput, ...] = ("arrays",)
@@ -59,7 +59,7 @@ def cases(size: int | None, only: str | None) -> Iterator[SparkCase]:
 
 
 def _scaled(case: SparkCase, size: int | None) -> Iterator[SparkCase]:
-    """A workload from few filters to many; rows of it are compared with each other."""
+    """A workload with few to many filters."""
     most = min(size or case.filters, max(_SCALE_SIZES))
     label = f"{SCALE}, {case.what}"
     for filters in sorted({min(each, most) for each in _SCALE_SIZES}):

@@ -1,4 +1,4 @@
-"""Measuring `match` and the joins in its place on one case, in one Spark session."""
+"""Measures `match` and the joins that replace it on one case, in one Spark session."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,7 @@ from wherecast.bench.spark.frames import (
     seconds_of,
     stored,
 )
-from wherecast.bench.spark.joins import Join, PreparedJoin, boxes_from, prepared
+from wherecast.bench.spark.joins import Join, PreparedJoin, boxes_from, prepare
 from wherecast.bench.spark.transfer import transfer
 from wherecast.model import Schema
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 FIRST = 1_000  # publications of a first result
 _REPEATS, _PEER_REPEATS = 5, 3
-_PEER_SECONDS = 60 / (_PEER_REPEATS + 2)  # of one run: all of them, and the check, take a minute
+_PEER_SECONDS = 60 / (_PEER_REPEATS + 2)  # per run; all runs and the check take a minute
 _PROBE, _PROBE_STEP, _PROBE_SECONDS = 16, 8, 1.0
 
 
@@ -41,7 +41,7 @@ class Bench:
     """The data of a case, stored in files of a scratch directory.
 
     Attributes:
-        case: what is measured.
+        case: the case.
         spark: the session.
         home: the scratch directory.
         schema: the attributes.
@@ -61,7 +61,7 @@ class Bench:
     publications: "DataFrame"
 
     def sample(self, rows: int) -> "DataFrame":
-        """The first publications, spread over files of their own."""
+        """The first `rows` publications, in files of their own."""
         home = self.home / f"sample-{rows}"
         if home.exists():
             return self.spark.read.parquet(str(home))
@@ -80,7 +80,7 @@ def bench_of(case: SparkCase, spark: "SparkSession", home: Path, seed: int) -> B
 
 
 def first_result(bench: Bench) -> tuple[Row, "Filters"]:
-    """From frames of filters to the matches of a few publications; nothing was compiled before."""
+    """Measures the time from frames of filters to the matches of a few publications."""
     from wherecast.spark import compile_filters, match
 
     first = bench.sample(min(FIRST, bench.table.num_rows))
@@ -102,7 +102,7 @@ def first_result(bench: Bench) -> tuple[Row, "Filters"]:
 
 
 class Matching:
-    """`match` on a case: its rows, which also prove each other."""
+    """Measures the outputs of `match` on a case, and checks that they agree."""
 
     def __init__(self, bench: Bench, filters: "Filters") -> None:
         self._bench, self._filters = bench, filters
@@ -111,10 +111,10 @@ class Matching:
         self.rows: dict[str, Row] = {}
 
     def measure(self, output: MeasuredOutput) -> Row:
-        """One output on all publications, with the transfer alone beside it.
+        """The row of one output on all publications, with the time of the transfer alone.
 
         Raises:
-            WrongResult: another output found other matches.
+            WrongResult: the matches differ from those of another output.
         """
         publications, rows = self._bench.publications, self._bench.table.num_rows
         seconds = repeated(lambda: self.result(publications, output), _REPEATS)
@@ -148,7 +148,10 @@ class Matching:
         return match(publications, self._filters, output=output)
 
     def _compare(self, output: MeasuredOutput, found: CheckedResult) -> None:
-        """All outputs have the same pairs; `semi` has the publications of `arrays`."""
+        """Raises WrongResult unless the output agrees with the others.
+
+        All outputs have the same pairs; `semi` has the publications of `arrays`.
+        """
         if output == "semi":
             arrays = self.result(self._bench.publications, "arrays").select(PUBLICATION)
             expected = checked(arrays)
@@ -157,21 +160,21 @@ class Matching:
         need_equal(self._bench.case, output, found, expected)
 
 
-def joined(bench: Bench, join: Join, matching: Matching) -> Row:
-    """A join that users write, on as many publications as take it a minute in all.
+def measure_join(bench: Bench, join: Join, matching: Matching) -> Row:
+    """The row of a join that users write, on as many publications as it matches in a minute.
 
     Raises:
-        WrongResult: it found other matches.
+        WrongResult: the matches differ from those of `match`.
     """
     home = bench.home / f"join-{join.name}"
     boxes = boxes_from(bench.texts.column("filter"), bench.schema)
-    load_seconds, ready = timed(lambda: prepared(bench.spark, join, boxes, home))
+    load_seconds, ready = timed(lambda: prepare(bench.spark, join, boxes, home))
     rows, start_seconds = _sample_size(bench, ready)
     sample = bench.sample(rows)
     seconds = repeated(lambda: ready.pairs(sample), _PEER_REPEATS)
     found = checked(ready.pairs(sample))
     need_equal(bench.case, join.name, found, checked(matching.result(sample, "rows")))
-    if rows < bench.table.num_rows:  # what a query costs once is no cost of a publication
+    if rows < bench.table.num_rows:  # the start of a query is no cost of a publication
         seconds = [max(each - start_seconds, each / 2) for each in seconds]
     row = _figures(bench.case, (join.name, "rows"), rows, seconds, found)
     ratios = {
@@ -183,7 +186,7 @@ def joined(bench: Bench, join: Join, matching: Matching) -> Row:
 
 
 def need_equal(case: SparkCase, name: str, found: CheckedResult, expected: CheckedResult) -> None:
-    """Raises WrongResult unless two results hold the same."""
+    """Raises WrongResult unless two results are equal."""
     if (found.rows, found.hash) != (expected.rows, expected.hash):
         raise WrongResult(
             f"{case.what}, {case.filters:,} filters: {name} found {found.rows:,} matches"
@@ -192,7 +195,7 @@ def need_equal(case: SparkCase, name: str, found: CheckedResult, expected: Check
 
 
 def _sample_size(bench: Bench, ready: PreparedJoin) -> tuple[int, float]:
-    """How many publications a join is given, and how long it takes with one."""
+    """The number of publications for a join, and its seconds with a single publication."""
 
     def run(rows: int) -> float:
         return seconds_of(ready.pairs(bench.sample(rows)))

@@ -1,4 +1,4 @@
-"""`wherecast bench spark`: `match` beside the joins that users write today, on two cores."""
+"""`wherecast bench spark`: `match` compared with the joins that users write, on two cores."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +16,7 @@ from wherecast.pipeline.spark.warm_up import warm_up
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-TITLE = "Spark: match beside the joins that users write, two cores, into Spark's noop sink"
+TITLE = "Spark: match compared with the joins that users write, two cores, Spark's noop sink"
 MASTER = "local[2]"
 _OPTIONS = {"spark.driver.memory": "6g"}  # joins broadcast millions of rows
 VIEWS = (
@@ -40,13 +40,13 @@ VIEWS = (
 
 
 def rows(size: int | None, seed: int, only: str | None = None) -> Iterator[Row | Doing]:
-    """A row per case and engine; one that found other matches than `match` ends the run.
+    """A row per case and engine.
 
     Args:
-        size: the most filters of a case, with at most 50 times as many publications; None is
-            the size that its targets are stated for.
-        seed: of the workloads.
-        only: one workload or case, or `scale`; None is all but that.
+        size: the largest number of filters per case, with at most 50 times as many publications;
+            None is the size of the targets.
+        seed: the seed of the workloads.
+        only: one workload or case, or `scale`; None is all except `scale`.
 
     Raises:
         WrongResult: two results differ.
@@ -56,9 +56,9 @@ def rows(size: int | None, seed: int, only: str | None = None) -> Iterator[Row |
         yield Doing(f"{case.about}: starting Spark")
         with (
             TemporaryDirectory(prefix="wherecast-bench-") as home,
-            spark_session(MASTER, options=_OPTIONS) as spark,  # new workers, so their memory is too
+            spark_session(MASTER, options=_OPTIONS) as spark,  # new workers per case
         ):
-            warm_up(spark, Path(home))  # what the start takes is no part of a first result
+            warm_up(spark, Path(home))  # a first result does not include the start
             for step in _case(case, spark, Path(home), seed):
                 yield step if isinstance(step, Doing) else {**step, **_ran_on(spark)}
 
@@ -76,7 +76,7 @@ def _case(case: SparkCase, spark: "SparkSession", home: Path, seed: int) -> Iter
         yield matching.measure(output)
     for join in case.joins:
         yield Doing(f"{case.about}: {join.name}")
-        yield engines.joined(bench, join, matching)
+        yield engines.measure_join(bench, join, matching)
 
 
 def _ran_on(spark: "SparkSession") -> Row:

@@ -1,4 +1,4 @@
-"""Frames of the Spark benchmark: tables in files, results that are counted, times and hashes."""
+"""Frames of the Spark benchmark: tables in files, and the times, counts and hashes of results."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 PUBLICATION = "publication"  # the column that numbers the publications
-_FILES = 8  # of a table, so that every core has as much to read
-_LOW_HALF = 0xFFFFFFFF  # sums of it do not overflow below 2³¹ rows
+_FILES = 8  # per table, so that every core reads the same amount
+_LOW_HALF = 0xFFFFFFFF  # sums of low halves do not overflow below 2³¹ rows
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedResult:
-    """What a result holds, and what it took to make.
+    """The count and hash of a result, and the cost of making it.
 
     Attributes:
-        rows: how many pairs there are, or publications.
-        hash: of all of them, in any order.
-        moved: between Spark and Python.
-        resident: the memory of the Python workers meanwhile.
+        rows: number of pairs, or of publications.
+        hash: hash of all rows, in any order.
+        moved: bytes between Spark and Python.
+        resident: the memory of the Python workers during the query.
     """
 
     rows: int
@@ -43,7 +43,7 @@ def numbered(table: pa.Table) -> pa.Table:
 
 
 def stored(spark: "SparkSession", table: pa.Table, home: Path) -> "DataFrame":
-    """A table in Parquet files of equal length, just written and so in the system's cache."""
+    """Writes a table to Parquet files of equal length, which stay in the system's cache."""
     home.mkdir(parents=True)
     rows = max(1, -(-table.num_rows // _FILES))
     for number, start in enumerate(range(0, max(1, table.num_rows), rows)):
@@ -52,20 +52,20 @@ def stored(spark: "SparkSession", table: pa.Table, home: Path) -> "DataFrame":
 
 
 def seconds_of(frame: "DataFrame") -> float:
-    """How long all rows of a frame take to be made; Spark drops them at once."""
+    """The seconds to compute all rows of a frame; Spark discards them."""
     started = perf_counter()
     frame.write.format("noop").mode("overwrite").save()
     return perf_counter() - started
 
 
 def repeated(make: Callable[[], "DataFrame"], times: int) -> list[float]:
-    """The seconds of each of so many runs, after one that is not counted."""
+    """The seconds of each of `times` runs, after one that is not counted."""
     seconds_of(make())
     return [seconds_of(make()) for _ in range(times)]
 
 
 def checked(frame: "DataFrame") -> CheckedResult:
-    """The count and the hash of the pairs of a result; of publications where it has no ids."""
+    """The count and the hash of the pairs of a result, or of its publications without ids."""
     query = _folded(frame)
     with watched(frame.sparkSession) as resident:
         rows, hash = _collected(query)

@@ -1,7 +1,7 @@
-"""Peers: the joins in Spark SQL that users write where they have no `match`.
+"""Peers: the joins in Spark SQL that users write without `match`.
 
-Filters are rows with exact, closed bounds, and a string or an array of strings where they name
-any. They are stored beforehand, cells included; a join reads and broadcasts them.
+Filters are rows with exact, closed bounds and, for string attributes, a string or an array of
+strings. The rows are stored beforehand, with their cells; a join reads and broadcasts them.
 """
 
 from collections.abc import Iterator
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """How users write the join.
+    """The form of a join.
 
     Attributes:
-        name: how rows call it.
+        name: the name of the join in rows.
         keys: string attributes that are joined by equality; a filter has a row per string.
-        cells: attributes that are cut into cells and joined by equality of the cells; a filter
-            has a row per cell that it covers.
-        width: of a cell.
+        cells: attributes whose values are divided into cells and joined by equality of the cells;
+            a filter has a row per cell that it covers.
+        width: the width of a cell.
 
     Without keys and cells Spark tries all pairs: a broadcast nested loop.
     """
@@ -45,10 +45,10 @@ class PreparedJoin:
     """Filters stored for a join.
 
     Attributes:
-        join: how it is written.
-        boxes: which bounds the filters have.
+        join: the form of the join.
+        boxes: the bounds of the filters.
         rows: the stored filters: `id`, bounds, keys or arrays of them, cells.
-        count: how many rows that is.
+        count: number of stored rows.
     """
 
     join: Join
@@ -80,17 +80,17 @@ class PreparedJoin:
 
 
 def boxes_from(texts: pa.ChunkedArray, schema: Schema) -> Boxes:
-    """The filters of a workload as rows; their numbers are their ids."""
+    """The filters of a workload as rows; the number of a filter is its id."""
     [boxes] = boxes_of(read_filters(texts, schema))
     return boxes
 
 
-def prepared(spark: "SparkSession", join: Join, boxes: Boxes, home: Path) -> PreparedJoin:
-    """The filters stored as a join needs them, in a directory of their own."""
+def prepare(spark: "SparkSession", join: Join, boxes: Boxes, home: Path) -> PreparedJoin:
+    """Stores the filters in the form that a join needs, in a directory of their own."""
     import pyspark.sql.functions as fn
 
     assert PUBLICATION not in boxes.rows.column_names
-    plain = boxes.rows if set(boxes.keys) <= set(join.keys) else _grouped(boxes)
+    plain = boxes.rows if set(boxes.keys) <= set(join.keys) else _group_strings(boxes)
     ids = plain.column("number").cast(pa.int64())
     frame = stored(spark, plain.drop_columns("number").append_column("id", ids), home / "plain")
     if not join.cells:
@@ -103,8 +103,8 @@ def prepared(spark: "SparkSession", join: Join, boxes: Boxes, home: Path) -> Pre
     return PreparedJoin(join, boxes, frame, frame.count())
 
 
-def _grouped(boxes: Boxes) -> pa.Table:
-    """A row per filter, with the strings that it names as arrays."""
+def _group_strings(boxes: Boxes) -> pa.Table:
+    """One row per filter, with its strings as arrays."""
     same = [name for name in boxes.rows.column_names if name not in ("number", *boxes.keys)]
     grouped = boxes.rows.group_by("number").aggregate(
         [*((name, "min") for name in same), *((key, "distinct") for key in boxes.keys)]

@@ -1,4 +1,4 @@
-"""The transfer alone: what `match` sends and returns, with no matching in between."""
+"""The transfer alone: the data that `match` sends and returns, without matching."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def transfer(publications: "DataFrame", output: MeasuredOutput, mean: float) -> "DataFrame":
-    """The publications through Python and back, with as much added as a match would add.
+    """Sends the publications through Python, which adds as much data as a match would add.
 
     Args:
-        publications: what is sent.
-        output: what is returned: arrays of ids; the same, turned into rows by Spark; or, for
-            `semi`, whether a publication stays.
+        publications: the publications.
+        output: the form of the result: arrays of ids; rows, into which Spark explodes the arrays;
+            or, for `semi`, whether a publication stays.
         mean: ids per publication; for `semi`, the share of publications that stay.
     """
     import pyspark.sql.functions as fn
@@ -49,7 +49,7 @@ def _with_zeros(mean: float) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa
 
 
 def _kept(publications: "DataFrame", share: float) -> "DataFrame":
-    """By a column of booleans where this Spark can, else by whole batches."""
+    """The publications that stay, by a column of booleans; before Spark 4.1, whole batches."""
     import pyspark.sql.functions as fn
 
     if not hasattr(fn, "arrow_udf"):  # before 4.1
@@ -67,6 +67,6 @@ def _kept(publications: "DataFrame", share: float) -> "DataFrame":
 
 
 def _offsets(rows: int, mean: float) -> npt.NDArray[np.int32]:
-    """The offsets of lists whose lengths differ by one at most and have this mean."""
+    """The offsets of lists whose lengths have this mean and differ by at most one."""
     offsets: npt.NDArray[np.int32] = np.floor(np.arange(rows + 1) * mean).astype(np.int32)
     return offsets

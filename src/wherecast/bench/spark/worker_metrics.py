@@ -1,4 +1,4 @@
-"""What a query moves between Spark and Python, and the memory that its Python workers take."""
+"""The bytes that a query moves between Spark and Python, and the memory of Python workers."""
 
 import threading
 from collections.abc import Iterator
@@ -19,8 +19,8 @@ class Moved:
     """Bytes between Spark and Python, as Spark counts them.
 
     Attributes:
-        sent_bytes: to the workers.
-        received_bytes: from them.
+        sent_bytes: bytes to the workers.
+        received_bytes: bytes from the workers.
     """
 
     sent_bytes: int
@@ -29,11 +29,11 @@ class Moved:
 
 @dataclass(slots=True)
 class Resident:
-    """The most memory that one worker had, at the instants that were looked at.
+    """The largest sampled memory of one worker.
 
     Attributes:
-        peak_bytes: all of its pages, those of mapped files too.
-        private_bytes: without mapped files.
+        peak_bytes: all resident pages, those of mapped files included.
+        private_bytes: resident pages without mapped files.
     """
 
     peak_bytes: int = 0
@@ -41,7 +41,7 @@ class Resident:
 
 
 def moved(frame: "DataFrame") -> Moved:
-    """What a frame that was collected has moved; its plan remembers."""
+    """The bytes that a collected frame has moved, from the metrics of its plan."""
     sent = received = 0
     for node in _nodes(frame._jdf.queryExecution().executedPlan()):
         metrics = node.metrics()
@@ -52,7 +52,7 @@ def moved(frame: "DataFrame") -> Moved:
 
 
 def _nodes(plan: Any) -> Iterator[Any]:
-    """The nodes of a plan, through those that stand for a plan of their own."""
+    """The nodes of a plan, those of nested plans included."""
     yield plan
     name = plan.getClass().getSimpleName()
     if name == "AdaptiveSparkPlanExec":
@@ -67,10 +67,10 @@ def _nodes(plan: Any) -> Iterator[Any]:
 
 @contextmanager
 def watched(spark: "SparkSession") -> Iterator[Resident]:
-    """The memory of the Python workers while something runs, looked at twenty times a second.
+    """Samples the memory of the Python workers twenty times a second while the body runs.
 
-    That costs a little of a core, so it is not done while times are taken. Without /proc it
-    stays 0.
+    Sampling costs a little of a core, so it is not used while times are taken. Without /proc the
+    figures stay 0.
     """
     jvm = spark.sparkContext._jvm
     assert jvm is not None
@@ -90,7 +90,7 @@ def _watch(java: int, resident: Resident, done: threading.Event) -> None:
     looks = 0
     while True:
         last = done.wait(_PERIOD_S)
-        if looks % 10 == 0 or last:  # workers come seldom, and a look at all processes costs more
+        if looks % 10 == 0 or last:  # new workers are rare, and listing all processes is slow
             workers = _workers(java)
         looks += 1
         for worker in workers:
@@ -110,12 +110,12 @@ def _workers(java: int) -> list[int]:
 def _parent(process: Path) -> int:
     try:
         return int((process / "stat").read_text().rpartition(") ")[2].split()[1])
-    except (OSError, IndexError):  # it has ended
+    except (OSError, IndexError):  # the process has ended
         return 0
 
 
 def _memory(process: int) -> tuple[int, int]:
-    """Resident and private bytes of a process; nothing where it has ended."""
+    """Resident and private bytes of a process; 0 if it has ended."""
     try:
         lines = (_PROC / str(process) / "status").read_text().splitlines()
     except OSError:

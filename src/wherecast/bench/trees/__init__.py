@@ -1,1 +1,1 @@
-"""The trees: betree and forest."""
+"""Experiments with the trees: betree and forest."""

@@ -1,4 +1,4 @@
-"""The cases of the benchmark of trees: workloads from few filters to many."""
+"""The cases of the benchmark of trees: workloads with few to many filters."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -6,16 +6,16 @@ from dataclasses import dataclass, replace
 from wherecast.bench.case import Case
 
 SIZES = (1_000, 5_000, 10_000, 100_000)
-SCANNED_MAX = 1_000  # filters that the scan is given
-FORESTED_MAX = 10_000  # filters of workloads without covering: each is compared with all roots
+SCANNED_MAX = 1_000  # largest number of filters for the scan
+FORESTED_MAX = 10_000  # for the forest without covering, which compares a filter with all roots
 
 
 @dataclass(frozen=True)
 class TreesCase(Case):
-    """A workload at one size, and what is measured of it.
+    """A workload at one size, and the measurements to make.
 
     Attributes:
-        covered: whether filters cover each other, so that a forest of many can be made.
+        covered: whether filters cover each other, so that the forest can hold many filters.
         changes: whether single changes are measured too.
     """
 
@@ -24,7 +24,7 @@ class TreesCase(Case):
 
     @property
     def kinds(self) -> list[str]:
-        """The kinds of index that it is measured with, the first is compared with."""
+        """The kinds of index to measure; the others are compared with the first."""
         kinds = ["columnar", "betree"]
         if self.covered or self.filters <= FORESTED_MAX:
             kinds.append("forest")
@@ -44,7 +44,7 @@ CASES = (
 
 
 def cases(size: int | None, only: str | None) -> Iterator[TreesCase]:
-    """The cases with at most `size` filters each; changes are measured at the greatest size."""
+    """The cases with at most `size` filters; changes are measured at the largest size."""
     most = min(size or max(SIZES), max(SIZES))
     sizes = sorted({min(each, most) for each in SIZES})
     for case in CASES:

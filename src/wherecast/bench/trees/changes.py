@@ -1,4 +1,4 @@
-"""How fast filters that were read before go into a tree and out of it, while it is matched."""
+"""The speed of inserting and removing filters, read beforehand, between matches of a tree."""
 
 from time import perf_counter
 
@@ -19,13 +19,13 @@ _SECONDS_MAX = 2.0
 def tree_changes(
     kind: str, schema: Schema, filters: pa.Table, more: pa.Table, batch: pa.RecordBatch
 ) -> Row:
-    """The rates of insertion and removal; each round of changes has its match in the time.
+    """The rates of insertion and removal; the time of a round includes a match.
 
     Args:
         kind: `betree` or `forest`.
-        schema: of all.
-        filters: those that the tree has.
-        more: other ones, with other ids: those that come and go, one by one within a round.
+        schema: the schema of filters and publications.
+        filters: the filters that stay in the tree.
+        more: filters with other ids, which are inserted and removed one by one within a round.
         batch: the publications of a match.
     """
     tree = TREES[kind](schema)

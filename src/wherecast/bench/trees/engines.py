@@ -1,4 +1,4 @@
-"""Measuring one kind of index on one case, through the public index."""
+"""Measures one kind of index on one case, through the public index."""
 
 from time import perf_counter
 from typing import Any
@@ -13,13 +13,13 @@ from wherecast.matching import Index
 from wherecast.model import Schema
 
 _REPEATS = 5
-_SCANNED = 50  # publications that the scan is given
+_SCANNED = 50  # publications that the scan matches
 
 
-def measured(
+def measure(
     case: TreesCase, kind: str, schema: Schema, filters: pa.Table, batch: pa.RecordBatch
 ) -> Measured:
-    """The figures of a kind of index; compiling and reading of texts are outside of the times."""
+    """The result of a kind of index; the times of matches do not include compilation."""
     index = Index(schema, kind)
     given = batch.slice(0, _SCANNED) if kind == "scan" else batch
     warm = Index(schema, kind)
@@ -42,7 +42,7 @@ def measured(
 
 
 def _tree_figures(stats: dict[str, Any], before: dict[str, Any], filters: int, done: int) -> Row:
-    """What a tree tells of itself; nothing for other kinds."""
+    """The figures of a tree from its statistics; empty for other kinds."""
     if "filters_checked" not in stats:
         return {}
     size = stats.get("tree_bytes", stats.get("forest_bytes"))

@@ -1,4 +1,4 @@
-"""`wherecast bench trees`: the BE-Tree and the covering forest beside the other kinds of index."""
+"""`wherecast bench trees`: the BE-Tree and the covering forest beside other kinds of index."""
 
 from collections.abc import Iterator
 
@@ -12,8 +12,8 @@ from wherecast.bench.pictures import Panel, lines_of
 from wherecast.bench.progress import Doing, Row, View
 from wherecast.bench.trees.cases import CASES, TreesCase, cases
 from wherecast.bench.trees.changes import tree_changes
-from wherecast.bench.trees.engines import measured
-from wherecast.bench.trees.published_figures import compared
+from wherecast.bench.trees.engines import measure
+from wherecast.bench.trees.published_figures import published_rows
 from wherecast.bench.trees.singles import single_changes
 
 TITLE = "Trees: publications matched and filters changed, by kind of index"
@@ -45,12 +45,12 @@ VIEWS = (
 
 
 def rows(size: int | None, seed: int, only: str | None = None) -> Iterator[Row | Doing]:
-    """A row per case and kind of index, then the published figures beside the measured ones.
+    """A row per case and kind of index, then a row per published figure.
 
     Args:
-        size: the most filters of a case; None is 100,000.
-        seed: of the workloads.
-        only: one workload; None is all.
+        size: the largest number of filters per case; None is 100,000.
+        seed: the seed of the workloads.
+        only: one workload; None is all of them.
 
     Raises:
         WrongResult: two kinds of index disagree.
@@ -63,11 +63,11 @@ def rows(size: int | None, seed: int, only: str | None = None) -> Iterator[Row |
             if isinstance(step, dict):
                 every.append(step)
             yield step
-    yield from compared(every)
+    yield from published_rows(every)
 
 
 def _case(case: TreesCase, seed: int) -> Iterator[Row | Doing]:
-    """The rows of one case; all kinds find the same."""
+    """The rows of one case; all kinds must find the same matches."""
     workload = case.make(seed)
     drawn = filters_of(workload, case.filters + (BULK + SINGLES if case.changes else 0))
     filters, more = drawn.slice(0, case.filters), drawn.slice(case.filters)
@@ -75,7 +75,7 @@ def _case(case: TreesCase, seed: int) -> Iterator[Row | Doing]:
     first: Measured | None = None
     for kind in case.kinds:
         yield Doing(f"{case.about}: {kind}")
-        found = measured(case, kind, workload.schema, filters, batch)
+        found = measure(case, kind, workload.schema, filters, batch)
         first = first or found
         _agree(case, first, found)
         row = {**found.row, "hash": found.hash_of(found.row["publications"])}
@@ -89,12 +89,13 @@ def _case(case: TreesCase, seed: int) -> Iterator[Row | Doing]:
 
 
 def _agree(case: TreesCase, one: Measured, other: Measured) -> None:
-    """Raises where two kinds found other matches on the publications that both were given."""
+    """Raises WrongResult if two kinds found different matches on their common publications."""
     rows = min(one.row["publications"], other.row["publications"])
     if one.hash_of(rows) != other.hash_of(rows):
         kinds = one.row["engine"], other.row["engine"]
         raise WrongResult(
-            f"{case.about}, {rows:,} publications: {kinds[0]} and {kinds[1]} found other matches"
+            f"{case.about}, {rows:,} publications:"
+            f" {kinds[0]} and {kinds[1]} found different matches"
         )
 
 

@@ -1,18 +1,18 @@
-"""What the sources published of their trees, beside what was measured here."""
+"""The figures that the sources published about their trees, beside the measured ones."""
 
 from collections.abc import Iterator
 
 from wherecast.bench.progress import Row
 
 _MACHINE = "Java 1.7 on a Core i3-2120; one publication at a time, with queueing"
-_DATA = "their sensor rows; ours are made up anew"
+_DATA = "real sensor rows; ours are synthetic"
 _BOTH = f"{_MACHINE}; {_DATA}"
 _CUPUS = f"a Core i3; the mean matching time of one matcher, without queueing; {_DATA}"
-_OURS = "both compiled, so the tree's lead is what it tries less; a batch of publications at a time"
+_OURS = "both compiled, so only fewer checks give the tree its lead; batches of publications"
 
 
-def compared(rows: list[Row]) -> Iterator[Row]:
-    """A row per published figure that was measured too."""
+def published_rows(rows: list[Row]) -> Iterator[Row]:
+    """A row per published figure with a measured counterpart."""
     times = {
         (row["engine"], row["filters"]): row["µs/publication"]
         for row in rows

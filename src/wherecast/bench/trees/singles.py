@@ -1,4 +1,4 @@
-"""What single changes of a tree cost by the processor's clock, with matching in between."""
+"""The CPU time of single changes of a tree, with matches in between."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -18,16 +18,16 @@ _ROUNDS_MAX = 50
 def single_changes(
     kind: str, schema: Schema, filters: pa.Table, more: pa.Table, batch: pa.RecordBatch
 ) -> Row:
-    """The time of a change through the public index, and of the match after each round of them.
+    """The time of a change through the public index, and of the match after each round.
 
-    A filter is inserted at the match after it was added. The rates include the matches, a
-    publication for each change.
+    The match after an addition inserts the filter into the tree. The rates include the matches,
+    one publication per change.
 
     Args:
         kind: `betree` or `forest`.
-        schema: of all.
-        filters: those that the index has.
-        more: other ones, with other ids: those that come and go.
+        schema: the schema of filters and publications.
+        filters: the filters that stay in the index.
+        more: filters with other ids, which are added and removed.
         batch: the publications of a match.
     """
     index, few = Index(schema, kind), batch.slice(0, ROUND)
@@ -51,7 +51,7 @@ def single_changes(
 
 
 def _seconds(steps: Sequence[Callable[[], object]]) -> float:
-    """The processor's time of some steps."""
+    """The CPU seconds of several steps."""
     started = thread_time()
     for step in steps:
         step()

@@ -34,11 +34,11 @@ from wherecast.model import AcknowledgementError, ConfigError, StoreError, Where
 from wherecast.store.contracts import DamagedSegment, Store
 from wherecast.store.records import Batch, Queued
 from wherecast.store.segments.segments import found_by_name
-from wherecast.store.sequences import NumberedNotifications, shifted, spans_of
+from wherecast.store.sequences import NumberedNotifications, numbered
 
 Ints = npt.NDArray[np.int64]
 Loads = list[tuple[str, LoadNotifications]]
-_FOLLOWED_MAX = 100_000  # publications that are read for all queues at once
+_FOLLOWED_BYTES_MAX = 16 << 20  # notifications that are read for all queues at once
 
 
 class Courier:
@@ -60,8 +60,8 @@ class Courier:
         self._store = store
         self._mend = mend
         # Notifications are sent before they are committed: an earlier process may have sent all.
-        unmatched = store.log.ends().since(progress.position)
-        self._dispatcher = Dispatcher(progress.sequence, progress.sequence + unmatched, limits)
+        reach = store.batches.numbering.reach(progress, store.log)
+        self._dispatcher = Dispatcher(progress.sequence, reach, limits)
         self._notifying = Lock()  # no queue is opened while others get a batch
         self._lock = Lock()
         self._waiters: dict[str, Waiters] = {}  # by the names of open queues
@@ -102,10 +102,10 @@ class Courier:
 
     def notify(self, batch: Batch) -> None:
         """Gives queues the notifications of the next batch, which is about to be committed."""
-        spans = spans_of(batch.start, batch.end, self._sequence_map.end)
-        self._sequence_map.expect(spans)
-        for part in shifted(batch.segments, spans):
-            self._notify_part(part.first, part)
+        numbering = self._store.batches.numbering
+        part = numbered(batch, numbering.first(batch, self._sequence_map.end), numbering)
+        self._sequence_map.expect(part.first, batch)
+        self._notify_part(part.first, part)
 
     def follow(self, sequence: int) -> None:
         """Gives queues what another process committed, up to a sequence.
@@ -114,10 +114,9 @@ class Courier:
         its own.
         """
         start = self._dispatcher.notified_end
-        if sequence - start <= _FOLLOWED_MAX:
-            with suppress(DamagedSegment):  # whoever needs it mends it
-                for part in self._store.mailboxes.since(start):
-                    self._notify_part(max(start, part.first), part)
+        with suppress(DamagedSegment):  # whoever needs it mends it
+            for part in self._store.mailboxes.since(start, _FOLLOWED_BYTES_MAX) or ():
+                self._notify_part(max(start, part.first), part)
         self.committed(sequence)
 
     def _notify_part(self, first: int, part: NumberedNotifications) -> None:

@@ -47,23 +47,35 @@ _LIMITS = PublicationCacheLimits()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Block:
-    """Publications at successive offsets, a row each."""
+    """Publications at successive offsets, a row each.
+
+    Attributes:
+        partition: of the publications.
+        first: offset of the first one.
+        stream: name of the stream.
+        accepted_at: when they were appended.
+        rows: their attributes.
+        headers: a batch of `HEADERS`.
+        payloads: binary, with nulls.
+    """
 
     partition: int
     first: int
     stream: str
     accepted_at: int
     rows: pa.RecordBatch
-    envelopes: pa.RecordBatch
+    headers: pa.RecordBatch
+    payloads: pa.Array
 
     @property
     def end(self) -> int:
-        return self.first + int(self.envelopes.num_rows)
+        return self.first + int(self.headers.num_rows)
 
     def size(self) -> int:
         """About what it takes, in bytes."""
-        columns = int(self.rows.num_columns + self.envelopes.num_columns)
-        return int(self.rows.nbytes + self.envelopes.nbytes) + _COLUMN_BYTES * columns
+        columns = int(self.rows.num_columns + self.headers.num_columns + 1)
+        values = int(self.rows.nbytes + self.headers.nbytes + self.payloads.nbytes)
+        return values + _COLUMN_BYTES * columns
 
     def covers(self, offset: int) -> bool:
         return self.first <= offset < self.end
@@ -106,7 +118,10 @@ class PublicationCache:
         self._firsts: dict[int, list[int]] = {}  # first offsets of blocks, by partition
 
     def get(self, partition: int, offsets: Sequence[int]) -> list[LoggedPublication | None]:
-        """The publications at ascending offsets of a partition; None for one that is damaged."""
+        """The publications at ascending offsets of a partition.
+
+        None stands for one that is damaged, and for a record that is no publication.
+        """
         return self._collect(partition, offsets, self._block)
 
     def cached(self, partition: int, offsets: Sequence[int]) -> list[LoggedPublication] | None:
@@ -115,25 +130,25 @@ class PublicationCache:
         good = [one for one in found if one is not None]
         return good if len(good) == len(offsets) else None
 
-    def put(
-        self, publications: Publications, batch: pa.RecordBatch, receipt: Receipt, at: int
-    ) -> None:
+    def put(self, publications: Publications, batch: pa.RecordBatch, receipt: Receipt) -> None:
         """Keeps publications that were appended just now.
 
         Args:
             publications: what was appended.
             batch: their attributes.
             receipt: what became of them.
-            at: when they were appended.
         """
         rows = np.flatnonzero(receipt.offsets >= 0)
         if not len(rows) or len(publications.attributes) > self._limits.put_bytes_max:
             return
-        first, chosen = int(receipt.offsets[rows[0]]), array_of(rows)
+        partition, first = int(receipt.partitions[rows[0]]), int(receipt.offsets[rows[0]])
+        if receipt.offsets[rows[-1]] - first + 1 != len(rows):
+            return  # not at successive offsets
+        chosen = array_of(rows)
         # As copies: what was handed in may lie in the body of a request, and hold all of it.
-        batch, envelopes = batch.take(chosen), publications.envelopes.take(chosen)
-        stream = publications.stream
-        self._keep(_Block(receipt.partition, first, stream, at, batch, envelopes))
+        batch, headers = batch.take(chosen), publications.headers.take(chosen)
+        payloads, stream = publications.payloads.take(chosen), publications.stream
+        self._keep(_Block(partition, first, stream, receipt.at, batch, headers, payloads))
 
     def _collect(
         self,
@@ -159,9 +174,10 @@ class PublicationCache:
         cached = self._cached_block(partition, offset)
         if cached is not None:
             return cached
-        for entry in self._log.read(partition, offset, offset + 1, envelopes=True):
+        for entry in self._log.read(partition, offset, offset + 1, headers=True, payloads=True):
             schema = self._schemas().get(entry.stream)
-            if entry.damage is None and schema is not None:
+            is_readable = entry.damage is None and entry.kind == "publication"
+            if is_readable and schema is not None:
                 return self._keep(_block_of(entry, decode_batch(entry.attributes, schema)))
         return None
 
@@ -210,7 +226,13 @@ class PublicationCache:
         """The publications of a block at some offsets."""
         rows = [offset - block.first for offset in offsets]
         attributes = _attributes(block.rows, rows)
-        envelopes = [[column[row].as_py() for row in rows] for column in block.envelopes.columns]
+        ids, moments, publishers, payloads = (
+            _values(column, rows)
+            for column in (
+                *(block.headers.column(name) for name in ("id", "published_at", "publisher")),
+                block.payloads,
+            )
+        )
         accepted_at = EPOCH + timedelta(microseconds=block.accepted_at)
         return [
             LoggedPublication(
@@ -221,21 +243,36 @@ class PublicationCache:
                     id or self._id_of(block.partition, offset),
                     payload,
                     published_at or accepted_at,
+                    publisher=publisher,
                 ),
             )
-            for offset, values, id, published_at, payload in zip(
-                offsets, attributes, *envelopes, strict=True
+            for offset, values, id, published_at, publisher, payload in zip(
+                offsets, attributes, ids, moments, publishers, payloads, strict=True
             )
         ]
 
 
 def _block_of(entry: Entry, rows: pa.RecordBatch) -> _Block:
-    assert entry.envelopes is not None
+    assert entry.headers is not None
+    assert entry.payloads is not None
     if entry.rows is not None:  # not all that were handed in were appended
         rows = rows.take(array_of(entry.rows))
     return _Block(
-        entry.partition, entry.first, entry.stream, entry.accepted_at, rows, entry.envelopes
+        entry.partition,
+        entry.first,
+        entry.stream,
+        entry.accepted_at,
+        rows,
+        entry.headers,
+        entry.payloads,
     )
+
+
+def _values(column: pa.Array, rows: Sequence[int]) -> list[Any]:
+    """The values of some rows; a column of nulls, as most headers are, is not read."""
+    if column.null_count == len(column):
+        return [None] * len(rows)
+    return [column[row].as_py() for row in rows]
 
 
 def _attributes(batch: pa.RecordBatch, rows: Sequence[int]) -> list[dict[str, Any]]:
@@ -244,8 +281,7 @@ def _attributes(batch: pa.RecordBatch, rows: Sequence[int]) -> list[dict[str, An
     for field, column in zip(batch.schema, batch.columns, strict=True):
         parts = column.flatten() if is_open_field(field) else [column]
         for part in parts:
-            for values, row in zip(found, rows, strict=True):
-                value = part[row].as_py()
+            for values, value in zip(found, _values(part, rows), strict=True):
                 if value is not None:
                     values[field.name] = value
     return found

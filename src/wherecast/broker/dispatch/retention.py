@@ -2,8 +2,8 @@
 
 Two processes remove, each in its own files. The owner of the store moves the cursors of queues that
 pass a limit, and counts what each subscriber loses by that; then it removes publications that no
-queue has. The pipeline removes segments that every cursor has passed. So a crash between any two
-steps loses nothing that is not counted.
+queue has and no stream keeps. The pipeline removes segments that every cursor has passed. So a
+crash between any two steps loses nothing that is not counted.
 """
 
 from collections.abc import Callable
@@ -12,9 +12,9 @@ from datetime import timedelta
 from itertools import islice
 
 from wherecast.broker.core_limits import Retention
+from wherecast.broker.dispatch.log_age import accepted_since
 from wherecast.delivery import Cursor
 from wherecast.store.contracts import Batches, Store
-from wherecast.store.position import Position
 
 _AT_ONCE = 100_000  # queues that are counted together: segments are opened once for so many
 
@@ -37,8 +37,7 @@ def queue_state(store: Store, limits: Retention, now: int) -> QueueState:
     """The size of all queues of a store, and the queues that pass a limit."""
     oldest = now - limits.queue_age // timedelta(microseconds=1)
     by_age = sequence_at(store.batches, store.mailboxes.starts_at(), oldest)
-    publications = max(1, store.log.ends().since(store.log.starts()))
-    most = max(1, limits.queue_bytes_max * publications // max(1, store.log.bytes()))
+    most = max(1, limits.queue_bytes_max * store.log.size() // max(1, store.log.bytes()))
     overdue: dict[str, tuple[int, int]] = {}
     queued = 0
     end, every = store.batches.progress().sequence, store.cursors.all()
@@ -59,9 +58,16 @@ def queue_state(store: Store, limits: Retention, now: int) -> QueueState:
     return QueueState(queued - sum(lost for _, lost in overdue.values()), overdue)
 
 
-def trim_log(store: Store) -> None:
-    """Removes publications that no queue has; the ids of recent ones stay known to the log."""
-    store.log.trim(_position(store.batches, store.mailboxes.starts_at()))
+def trim_log(store: Store, now: int) -> None:
+    """Removes publications that no queue has and no stream keeps.
+
+    The ids of recent ones stay known to the log.
+    """
+    position = store.batches.position_at(store.mailboxes.starts_at())
+    keep_us = max((spec.keep_us for spec in store.registry.stream_specs().values()), default=0)
+    if keep_us:
+        position = accepted_since(store.log, now - keep_us, position)
+    store.log.trim(position)
 
 
 def sequence_at(batches: Batches, start: int, time: int) -> int:
@@ -90,12 +96,6 @@ def _by_size(store: Store, name: str, cursor: Cursor, surplus: int) -> int:
     return int(queued.sequences[-1]) + 1
 
 
-def _position(batches: Batches, sequence: int) -> Position:
-    """The position at which the batch of a sequence begins."""
-    found = batches.records(sequence, sequence + 1)
-    return found[0][1].start if found else batches.progress().position
-
-
 Trim = Callable[[str, int, int], None]
 """Lets the queue of a subscriber begin at a sequence, and counts what it lost."""
 
@@ -105,11 +105,17 @@ def enforce(store: Store, trim: Trim, limits: Retention, now: int) -> int:
 
     Cursors come first, so that every removed notification was counted.
 
+    Args:
+        store: what is kept.
+        trim: lets a queue begin later.
+        limits: how much is kept, and for how long.
+        now: the time of the log, which no jump of the clock moves far.
+
     Returns:
         The number of notifications that are queued then.
     """
     state = queue_state(store, limits, now)
     for name, (start, lost) in state.overdue.items():
         trim(name, start, lost)
-    trim_log(store)
+    trim_log(store, now)
     return state.queued

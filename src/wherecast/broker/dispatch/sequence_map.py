@@ -1,15 +1,13 @@
 """Sequences to partitions and offsets, of committed batches and of the one about to be committed.
 
-Concurrency: any number of threads; the end and the spans are replaced together.
+Concurrency: any number of threads; the end and the batch are replaced together.
 """
-
-from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from wherecast.store.contracts import Batches
-from wherecast.store.sequences import Span
+from wherecast.store.records import Batch
 
 Ints = npt.NDArray[np.int64]
 
@@ -24,31 +22,30 @@ class SequenceMap:
 
     def __init__(self, batches: Batches, end: int) -> None:
         self._batches = batches
-        self._end_and_spans: tuple[int, Sequence[Span]] = (end, ())
+        self._state: tuple[int, tuple[int, Batch] | None] = (end, None)
 
     @property
     def end(self) -> int:
         """Everything before this sequence is committed."""
-        return self._end_and_spans[0]
+        return self._state[0]
 
-    def expect(self, spans: Sequence[Span]) -> None:
-        """Takes the spans of the batch that is about to be committed."""
-        self._end_and_spans = (self.end, spans)
+    def expect(self, first: int, batch: Batch) -> None:
+        """Takes the batch that is about to be committed, and the sequence at which it begins."""
+        self._state = (self.end, (first, batch))
 
     def committed(self, end: int) -> None:
         """Takes the sequence before which everything is committed."""
-        self._end_and_spans = (end, ())
+        self._state = (end, None)
 
     def locate(self, sequences: Ints) -> tuple[npt.NDArray[np.int32], Ints]:
         """The partitions and the offsets of sequences that were notified, committed or not."""
-        end, spans = self._end_and_spans
+        end, expected = self._state
         stored = sequences < end
-        if stored.all():
+        if expected is None or stored.all():
             return self._batches.locate(sequences)
-        partitions, offsets = np.zeros(len(sequences), np.int32), sequences.copy()
+        first, batch = expected
+        partitions, offsets = np.full(len(sequences), batch.partition, np.int32), sequences.copy()
         partitions[stored], offsets[stored] = self._batches.locate(sequences[stored])
-        for span in spans:
-            inside = (span.sequence <= sequences) & (sequences < span.end)
-            partitions[inside] = span.partition
-            offsets[inside] += span.offset - span.sequence
+        numbering = self._batches.numbering
+        offsets[~stored] = numbering.offsets(batch, first, sequences[~stored])
         return partitions, offsets

@@ -23,6 +23,8 @@ from wherecast.broker.intake.intake import (
     PreparedPublications,
     Rows,
     complete,
+    headers_batch,
+    publishers_of,
 )
 from wherecast.broker.intake.json_bodies import KEYS, refuse_many
 from wherecast.columns import Decoded, Rejection, read_arrow
@@ -35,15 +37,31 @@ from wherecast.model import (
     Schema,
     SchemaError,
 )
-from wherecast.store.records import ENVELOPES
+from wherecast.store.records import HEADERS, PAYLOAD
 
 _GROWTH_BYTES_MAX = 64 << 20  # of a column whose values are written once and used often
 
 
+_BESIDE = pa.schema([HEADERS.field("id"), HEADERS.field("published_at"), ("payload", PAYLOAD)])
+
+
 def prepare_arrow(
-    body: bytes, stream: str, schema: Schema, rows_max: int, limits: Limits = DEFAULT_LIMITS
+    body: bytes,
+    stream: str,
+    schema: Schema,
+    rows_max: int,
+    limits: Limits = DEFAULT_LIMITS,
+    publisher: str = "",
 ) -> PreparedPublications:
     """The publications of an Arrow stream, as a log takes them.
+
+    Args:
+        body: the stream of bytes.
+        stream: where they are published.
+        schema: of the stream.
+        rows_max: number of publications that a body may have.
+        limits: of what each may be.
+        publisher: who publishes them; empty: no name is given.
 
     Raises:
         PublicationError: these bytes are no Arrow stream, or one of a kind that is refused.
@@ -55,13 +73,14 @@ def prepare_arrow(
     if not schema.open:
         _refuse_unknown(attributes.schema, schema, limits)
     decoded = read_arrow(attributes, schema)
-    envelopes = _envelopes(table if is_enveloped else table.select([]))
-    refused = [*_not_finite(decoded), *_bad_envelopes(envelopes, limits)]
+    beside = _beside(table if is_enveloped else table.select([]))
+    refused = [*_not_finite(decoded), *_bad_beside(beside, limits)]
 
-    def envelopes_of(rows: Rows) -> pa.RecordBatch:
-        return envelopes.take(array_of(rows))
+    def headers_of(rows: Rows) -> tuple[pa.RecordBatch, pa.Array]:
+        ids, moments, payloads = beside.take(array_of(rows)).columns
+        return headers_batch(ids, moments, publishers_of(publisher, len(rows))), payloads
 
-    return complete(decoded, refused, envelopes_of, stream, schema)
+    return complete(decoded, refused, headers_of, stream, schema)
 
 
 def _table(body: bytes, rows_max: int) -> pa.Table:
@@ -158,13 +177,13 @@ def _not_finite(decoded: Decoded) -> Iterator[Rejection]:
                 yield Rejection(row, "not_finite", text, field.name)
 
 
-def _envelopes(table: pa.Table) -> pa.RecordBatch:
-    """The batch of `ENVELOPES` of all rows."""
+def _beside(table: pa.Table) -> pa.RecordBatch:
+    """The ids, times and payloads of all rows."""
     if "valid_for" in table.schema.names and table.column("valid_for").null_count < len(table):
         text = "valid_for is not supported yet; leave it out"
         raise PublicationError([Problem("not_supported", text)])
     arrays = []
-    for field in ENVELOPES:
+    for field in _BESIDE:
         if field.name not in table.schema.names:
             arrays.append(pa.nulls(len(table), field.type))
             continue
@@ -176,7 +195,7 @@ def _envelopes(table: pa.Table) -> pa.RecordBatch:
         except pa.ArrowException:
             text = f"column {field.name} is {column.type}, and should be {field.type}"
             raise SchemaError([Problem("wrong_type", text, field.name)]) from None
-    return pa.RecordBatch.from_arrays(arrays, schema=ENVELOPES)
+    return pa.RecordBatch.from_arrays(arrays, schema=_BESIDE)
 
 
 def _is_text(kind: pa.DataType) -> bool:
@@ -195,9 +214,9 @@ def _is_moment(kind: pa.DataType) -> bool:
 _TAKEN = {"id": _is_text, "payload": _is_bytes, "published_at": _is_moment}
 
 
-def _bad_envelopes(envelopes: pa.RecordBatch, limits: Limits) -> Iterator[Rejection]:
+def _bad_beside(beside: pa.RecordBatch, limits: Limits) -> Iterator[Rejection]:
     """Rows whose id, payload or time is not taken."""
-    ids, moments, payloads = envelopes.columns
+    ids, moments, payloads = beside.columns
     lengths = filled(pc.utf8_length(ids), 1)
     for row in np.flatnonzero((lengths < 1) | (lengths > ID_CHARACTERS_MAX)).tolist():
         text = f"id is a string of 1 to {ID_CHARACTERS_MAX} characters"

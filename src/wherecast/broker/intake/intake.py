@@ -17,7 +17,7 @@ from wherecast.columns.log_encoding import encode_batch
 from wherecast.model import DEFAULT_LIMITS, Limits, Publication, Schema
 from wherecast.model.times import time_micros
 from wherecast.model.values import describe, is_text
-from wherecast.store.records import ENVELOPES, Publications
+from wherecast.store.records import HEADERS, PAYLOAD, Publications
 
 ID_CHARACTERS_MAX = 256
 FIRST_US, LAST_US = (
@@ -25,8 +25,8 @@ FIRST_US, LAST_US = (
 )
 
 Rows = npt.NDArray[np.int64]
-EnvelopesOf = Callable[[Rows], pa.RecordBatch]
-"""Gives the batch of `ENVELOPES` of some rows of a call."""
+HeadersOf = Callable[[Rows], tuple[pa.RecordBatch, pa.Array]]
+"""Gives the batch of `HEADERS` and the payloads of some rows of a call."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,9 +47,21 @@ class PreparedPublications:
 
 
 def prepare(
-    given: Sequence[Publication], stream: str, schema: Schema, limits: Limits = DEFAULT_LIMITS
+    given: Sequence[Publication],
+    stream: str,
+    schema: Schema,
+    limits: Limits = DEFAULT_LIMITS,
+    publisher: str = "",
 ) -> PreparedPublications:
-    """Publications as a log takes them, and why some are refused."""
+    """Publications as a log takes them, and why some are refused.
+
+    Args:
+        given: the publications.
+        stream: where they are published.
+        schema: of the stream.
+        limits: of what each may be.
+        publisher: who publishes them, whatever name they carry; empty: no name.
+    """
     decoded = decode_rows([one.attributes for one in given], schema, limits)
     refused = [
         Rejection(row, code, text, key=key)
@@ -57,25 +69,32 @@ def prepare(
         for key, code, text in _problems(one, limits)
     ]
 
-    def envelopes_of(rows: Rows) -> pa.RecordBatch:
-        return _envelopes([given[row] for row in rows.tolist()])
+    def headers_of(rows: Rows) -> tuple[pa.RecordBatch, pa.Array]:
+        good = [given[row] for row in rows.tolist()]
+        ids, moments = [one.id for one in good], [one.published_at for one in good]
+        headers = headers_batch(
+            pa.array(ids, pa.string()),
+            pa.array(moments, HEADERS.field("published_at").type),
+            publishers_of(publisher, len(good)),
+        )
+        return headers, pa.array([one.payload for one in good], PAYLOAD)
 
-    return complete(decoded, refused, envelopes_of, stream, schema)
+    return complete(decoded, refused, headers_of, stream, schema)
 
 
 def complete(
     decoded: Decoded,
     refused: Iterable[Rejection],
-    envelopes_of: EnvelopesOf,
+    headers_of: HeadersOf,
     stream: str,
     schema: Schema,
 ) -> PreparedPublications:
-    """Decoded publications with their envelopes, as a log takes them.
+    """Decoded publications with their headers and payloads, as a log takes them.
 
     Args:
         decoded: the attributes.
         refused: problems beside the attributes.
-        envelopes_of: gives the envelopes of the good rows.
+        headers_of: gives the headers and payloads of the good rows.
         stream: the stream of the publications.
         schema: the schema of the stream.
     """
@@ -84,22 +103,38 @@ def complete(
     if more:
         kept = ~np.isin(rows, [rejection.row for rejection in more])
         batch, rows = batch.filter(array_of(kept)), rows[kept]
-    envelopes = envelopes_of(rows)
-    digests = row_digests(batch, envelopes.column("payload"), stream)
-    publications = Publications(stream, encode_batch(batch, schema), envelopes, digests)
+    headers, payloads = headers_of(rows)
+    digests = row_digests(batch, payloads, stream)
+    publications = Publications(stream, encode_batch(batch, schema), headers, payloads, digests)
     rejected = sorted((*decoded.rejected, *more), key=lambda rejection: rejection.row)
     return PreparedPublications(publications, batch, rows, tuple(rejected))
 
 
+def headers_batch(ids: pa.Array, moments: pa.Array, publishers: pa.Array | None) -> pa.RecordBatch:
+    """The batch of `HEADERS` of what publishers give; None: no publisher has a name."""
+    given = {"id": ids, "published_at": moments}
+    if publishers is not None:
+        given["publisher"] = publishers
+    columns = [
+        given[one.name] if one.name in given else pa.nulls(len(ids), one.type) for one in HEADERS
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=HEADERS)
+
+
+def publishers_of(name: str, count: int) -> pa.Array | None:
+    """A publisher's name for each of so many publications; None without a name."""
+    return pa.repeat(pa.scalar(name, pa.string()), count) if name else None
+
+
 def id_problem(id: object) -> str | None:
-    """What is wrong with the id of a publication, if something is."""
+    """The reason why a publication cannot have an id; None if it can."""
     if isinstance(id, str) and 0 < len(id) <= ID_CHARACTERS_MAX and is_text(id):
         return None
     return f"id is a string of 1 to {ID_CHARACTERS_MAX} characters, not {describe(id)}"
 
 
 def payload_problem(payload: bytes, limits: Limits) -> str | None:
-    """What is wrong with a payload, if something is."""
+    """The reason why a payload is refused; None if it is accepted."""
     most = limits.payload_bytes_max
     if len(payload) <= most:
         return None
@@ -107,7 +142,7 @@ def payload_problem(payload: bytes, limits: Limits) -> str | None:
 
 
 def _problems(one: Publication, limits: Limits) -> Iterator[tuple[str, str, str]]:
-    """What is wrong with a publication beside its attributes: where, a code, a sentence."""
+    """The problems of a publication beside its attributes: pointer, code and sentence of each."""
     if one.valid_for is not None:
         yield "valid_for", "not_supported", "valid_for is not supported yet; leave it out"
     if one.payload is not None:
@@ -136,13 +171,3 @@ def _unrepresentable_times(batch: pa.RecordBatch, rows: Rows) -> Iterator[Reject
             for row in rows[outside].tolist():
                 text = f"attribute {field.name}: the time is not of the years 1 to 9999, in UTC"
                 yield Rejection(row, "out_of_range", text, field.name)
-
-
-def _envelopes(good: Sequence[Publication]) -> pa.RecordBatch:
-    columns: list[list[object]] = [
-        [one.id for one in good],
-        [one.published_at for one in good],
-        [one.payload for one in good],
-    ]
-    arrays = [pa.array(column, ENVELOPES[place].type) for place, column in enumerate(columns)]
-    return pa.RecordBatch.from_arrays(arrays, schema=ENVELOPES)

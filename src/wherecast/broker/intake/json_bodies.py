@@ -19,6 +19,7 @@ from wherecast.broker.intake.intake import (
     PreparedPublications,
     Rows,
     complete,
+    headers_batch,
     id_problem,
     payload_problem,
 )
@@ -29,10 +30,11 @@ from wherecast.model import DEFAULT_LIMITS, Limits, Problem, PublicationError, S
 from wherecast.model.names import did_you_mean
 from wherecast.model.times import parse_time
 from wherecast.model.values import describe
-from wherecast.store.records import ENVELOPES
+from wherecast.store.records import HEADERS, PAYLOAD
 
 KEYS = ("attributes", "id", "payload", "published_at", "valid_for")
 _KNOWN = frozenset(KEYS)
+_KINDS = (HEADERS.field("id").type, HEADERS.field("published_at").type, PAYLOAD)
 _Problem = tuple[str | None, str, str]  # the key it is about, a code, a sentence
 
 
@@ -51,7 +53,11 @@ def read_objects(
 
 
 def prepare_objects(
-    objects: Sequence[Any], stream: str, schema: Schema, limits: Limits = DEFAULT_LIMITS
+    objects: Sequence[Any],
+    stream: str,
+    schema: Schema,
+    limits: Limits = DEFAULT_LIMITS,
+    publishers: pa.Array | None = None,
 ) -> PreparedPublications:
     """Publications given as objects, as a log takes them, and why some are refused.
 
@@ -60,6 +66,7 @@ def prepare_objects(
         stream: where they are published.
         schema: of the stream.
         limits: of what each may be.
+        publishers: who publishes each of them; string with nulls; None: no name is given.
     """
     attributes: list[Any] = []
     columns: tuple[list[Any], list[Any], list[Any]] = ([], [], [])
@@ -68,24 +75,26 @@ def prepare_objects(
         is_plain = type(given) is dict and type(given.get("attributes")) is dict
         attributes.append(given["attributes"] if is_plain else {})
         if is_plain and len(given) == 1:
-            envelope: tuple[Any, ...] = (None, None, None)
+            beside: tuple[Any, ...] = (None, None, None)
         else:
             problems: list[_Problem] = list(_misshapen(given))
-            envelope = () if problems else tuple(_envelope(given, limits, problems))
-            envelope = (None, None, None) if problems else envelope
+            beside = () if problems else tuple(_beside(given, limits, problems))
+            beside = (None, None, None) if problems else beside
             refused += [Rejection(row, code, text, key=key) for key, code, text in problems]
-        for column, value in zip(columns, envelope, strict=True):
+        for column, value in zip(columns, beside, strict=True):
             column.append(value)
-    arrays = [
-        pa.array(column, field.type) for column, field in zip(columns, ENVELOPES, strict=True)
-    ]
-    envelopes = pa.RecordBatch.from_arrays(arrays, schema=ENVELOPES)
+    ids, moments, payloads = (
+        pa.array(column, kind) for column, kind in zip(columns, _KINDS, strict=True)
+    )
+    headers = headers_batch(ids, moments, publishers)
 
-    def envelopes_of(rows: Rows) -> pa.RecordBatch:
-        return envelopes if len(rows) == len(objects) else envelopes.take(array_of(rows))
+    def headers_of(rows: Rows) -> tuple[pa.RecordBatch, pa.Array]:
+        if len(rows) == len(objects):
+            return headers, payloads
+        return headers.take(array_of(rows)), payloads.take(array_of(rows))
 
     decoded = decode_rows(attributes, schema, limits)
-    return complete(decoded, refused, envelopes_of, stream, schema)
+    return complete(decoded, refused, headers_of, stream, schema)
 
 
 def refuse_many(count: int, most: int) -> None:
@@ -125,8 +134,8 @@ def _not(wanted: str, value: Any) -> tuple[str, str]:
     return "wrong_type", f"{wanted}, not {describe(value)}"
 
 
-def _envelope(given: dict[str, Any], limits: Limits, problems: list[_Problem]) -> Iterator[Any]:
-    """The fields of `ENVELOPES`; what is wrong with them is added to the problems."""
+def _beside(given: dict[str, Any], limits: Limits, problems: list[_Problem]) -> Iterator[Any]:
+    """The id, time and payload of an object; what is wrong with them is added to the problems."""
     yield _id(given.get("id"), problems)
     yield _moment(given.get("published_at"), problems)
     yield _payload(given.get("payload"), limits, problems)

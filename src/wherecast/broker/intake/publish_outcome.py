@@ -61,7 +61,7 @@ def outcome_of(
     if receipt is None or first == last:
         return PublishOutcome(0, 0, tuple(rejections))
     if receipt.conflicts.any():
-        ids = prepared.good.envelopes.column("id")
+        ids = prepared.good.headers.column("id")
         for place in (first + receipt.conflicts[first:last].nonzero()[0]).tolist():
             text = f"id {ids[place].as_py()} came before with another body"
             row = int(prepared.rows[place]) - start

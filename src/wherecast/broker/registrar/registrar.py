@@ -6,59 +6,41 @@ Concurrency: any number of threads; changes are made one after the other.
 import secrets
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from threading import Lock
-from typing import Literal
 
 from wherecast.broker.core_limits import SUBSCRIPTIONS_MAX
-from wherecast.broker.registrar.registry_changes import RegistryChange, changes_of
+from wherecast.broker.registrar.keep_duration import read_keep
+from wherecast.broker.registrar.names import checked_name
 from wherecast.broker.registrar.schema_changes import refusal_of
+from wherecast.broker.registrar.subscribe_outcome import PutOutcome, SubscribeOutcome, Verdict
 from wherecast.delivery import Cursor
 from wherecast.language import Filter, read_filters
-from wherecast.model import ConfigError, FilterError, Schema, Subscription
+from wherecast.model import (
+    ConfigError,
+    FilterError,
+    Schema,
+    StreamSpec,
+    Subscription,
+    SubscriptionSpec,
+)
 from wherecast.model.names import did_you_mean
-from wherecast.model.values import describe, is_text
+from wherecast.model.values import describe
+from wherecast.store.changes.change_batches import (
+    Row,
+    batch_of,
+    forget_row,
+    stream_row,
+    subscribe_row,
+    subscriber_row,
+    unsubscribe_row,
+)
 from wherecast.store.changes.projection import replay
 from wherecast.store.contracts import Store
-from wherecast.store.position import Position
 from wherecast.store.records import Accepted
 
-NAME_CHARACTERS_MAX = 256
 DEFAULT_STREAM = "default"
 _PAGE = 10_000
-
-Verdict = Literal["created", "changed", "unchanged"]
-
-
-@dataclass(frozen=True, slots=True)
-class SubscribeOutcome:
-    """What became of one subscription.
-
-    Attributes:
-        filter: the filter as it was read, with its warnings.
-        verdict: whether the subscription is new, another one than before, or the same.
-        acts_from: the position from which it acts as it is now; None where it is the same.
-    """
-
-    filter: Filter
-    verdict: Verdict
-    acts_from: Position | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class PutOutcome:
-    """What became of the subscriptions of one call.
-
-    Attributes:
-        verdicts: one for each, in the order of the call.
-        removed: number of subscriptions that ended.
-        acts_from: the position from which the last change acts; None where nothing changed.
-    """
-
-    verdicts: tuple[Verdict, ...]
-    removed: int
-    acts_from: Position | None
 
 
 class Registrar:
@@ -89,21 +71,33 @@ class Registrar:
             raise ConfigError(f"unknown stream {stream}; {hint}")
         return streams[stream]
 
-    def define(self, stream: str, schema: Schema, now: int) -> None:
-        """Makes a stream; nothing changes where the stream exists with the same schema.
+    def define(
+        self, stream: str, schema: Schema, now: int, keep: str | timedelta | None = None
+    ) -> None:
+        """Makes a stream, or changes how long its log is kept; the same again changes nothing.
+
+        Args:
+            stream: its name.
+            schema: of its publications.
+            now: the time.
+            keep: how long the log is kept beyond what queues need, such as `1h`; `0s`: no longer.
+                None leaves an existing stream as it is.
 
         Raises:
-            ConfigError: the stream exists with another schema.
+            ConfigError: the stream exists with another schema, or `keep` is no duration.
         """
         checked_name("stream", stream)
         if not isinstance(schema, Schema):
             raise ConfigError(f"a stream needs a Schema, not {describe(schema)}")
+        keep_us = None if keep is None else read_keep(keep)
         with self._lock:
-            there = self._store.registry.streams().get(stream)
-            if there is None:
-                self._change([RegistryChange("stream", stream, text=schema.to_json())], now)
-            elif there.to_json() != schema.to_json():
+            there = self._store.registry.stream_specs().get(stream)
+            if there is not None and there.schema.to_json() != schema.to_json():
                 raise ConfigError(refusal_of(self._store.registry, stream, schema))
+            kept_us = 0 if there is None else there.keep_us
+            wanted = StreamSpec(schema, kept_us if keep_us is None else keep_us)
+            if there is None or wanted.keep_us != there.keep_us:
+                self._change([stream_row(stream, wanted)], now)
 
     def register(self, subscriber: str, now: int) -> bool:
         """Registers a subscriber; False where it is registered already."""
@@ -115,7 +109,7 @@ class Registrar:
             if is_new:
                 # First, so that a queue of an earlier one of this name is never taken up again.
                 self._store.cursors.write({subscriber: Cursor(self._next_sequence())})
-            self._change([RegistryChange("subscriber", subscriber=subscriber)], now)
+            self._change([subscriber_row(subscriber)], now)
             return is_new
 
     def forget(self, subscriber: str, now: int) -> bool:
@@ -124,7 +118,7 @@ class Registrar:
         with self._lock:
             if not self._store.registry.has_subscriber(subscriber):
                 return False
-            self._change([RegistryChange("forget", subscriber=subscriber)], now)
+            self._change([forget_row(subscriber)], now)
             self._counts.pop(subscriber, None)
             return True
 
@@ -177,20 +171,20 @@ class Registrar:
         Raises:
             ConfigError: the subscriber is not registered, or would have too many.
         """
+        checked_name("subscriber", subscriber)
         with self._lock:
             self._check_registered(subscriber)
             ids = dict.fromkeys(one.id for one in wanted)
-            stored = self.stored_filters(subscriber, None if replace else list(ids))
-            verdicts = _verdicts(wanted, stored)
+            stored = self.stored_specs(subscriber, None if replace else list(ids))
+            specs = [one.spec(now) for one in wanted]
+            verdicts = _verdicts([one.id for one in wanted], specs, stored)
             changes = [
-                RegistryChange("subscribe", one.stream, subscriber, one.id, one.filter)
-                for one, verdict in zip(wanted, verdicts, strict=True)
+                subscribe_row(subscriber, one.id, spec)
+                for one, spec, verdict in zip(wanted, specs, verdicts, strict=True)
                 if verdict != "unchanged"
             ]
             ended = sorted(stored.keys() - ids.keys()) if replace else []
-            changes += [
-                RegistryChange("unsubscribe", stored[id][0], subscriber, id) for id in ended
-            ]
+            changes += [unsubscribe_row(subscriber, id, stored[id].stream) for id in ended]
             if not changes:
                 return PutOutcome(verdicts, 0, None)
             self._make_room(subscriber, len(ids.keys() - stored.keys()) - len(ended))
@@ -198,16 +192,17 @@ class Registrar:
                 accepted = self._change(changes[start : start + changes_max], now)
             return PutOutcome(verdicts, len(ended), accepted.acts_from)
 
-    def stored_filters(
+    def stored_specs(
         self, subscriber: str, ids: Sequence[str] | None = None
-    ) -> dict[str, tuple[str, str]]:
-        """The streams and filters of a subscriber's subscriptions, all or some, by id."""
+    ) -> dict[str, SubscriptionSpec]:
+        """What a subscriber's subscriptions ask for, all or some, by id."""
+        registry = self._store.registry
         if ids is not None:
-            return self._store.registry.among(subscriber, ids)
-        found: dict[str, tuple[str, str]] = {}
+            return registry.among(subscriber, ids)
+        found: dict[str, SubscriptionSpec] = {}
         after = ""
-        while page := self._store.registry.subscriptions(subscriber, after, _PAGE):
-            found |= {one.id: (one.stream, one.filter) for one in page}
+        while page := registry.subscriptions(subscriber, after, _PAGE):
+            found |= {one.id: one.spec(one.accepted_at or 0) for one in page}
             after = page[-1].id
         return found
 
@@ -242,13 +237,14 @@ class Registrar:
 
     def unsubscribe(self, subscriber: str, id: str, now: int) -> bool:
         """Ends a subscription; its queued notifications stay. False where there is none."""
+        checked_name("subscriber", subscriber)
         checked_name("subscription id", id)
         with self._lock:
             there = self._store.registry.subscription(subscriber, id)
             if there is None:
                 return False
             self._make_room(subscriber, -1)
-            self._change([RegistryChange("unsubscribe", there.stream, subscriber, id)], now)
+            self._change([unsubscribe_row(subscriber, id, there.stream)], now)
             return True
 
     def _was_lost(self, subscriber: str) -> bool:
@@ -264,55 +260,43 @@ class Registrar:
         return is_registered or log.damaged_changes() > 0
 
     def _next_sequence(self) -> int:
-        """The sequence that the next publication gets, or an earlier one.
-
-        In a log of several partitions a later publication may be matched before those that wait.
-        """
-        progress, ends = self._store.batches.progress(), self._store.log.ends()
-        waiting = ends.since(progress.position) if len(ends) == 1 else 0
-        return progress.sequence + waiting
+        """A sequence that the next publication reaches, and none that is in the log."""
+        batches = self._store.batches
+        return batches.numbering.next(batches.progress(), self._store.log)
 
     def _check_registered(self, subscriber: str) -> None:
         """Raises ConfigError unless a subscriber is registered."""
         if not self._store.registry.has_subscriber(subscriber):
             raise ConfigError(f"subscriber {subscriber} is not registered")
 
-    def _change(self, changes: Sequence[RegistryChange], now: int) -> Accepted:
+    def _change(self, changes: Sequence[Row], now: int) -> Accepted:
         """Writes changes to the log; the lock is held."""
         try:
-            return self._store.log.change(changes_of(changes), now)
+            return self._store.log.change(batch_of(changes), now)
         except BaseException:
             self._counts.clear()  # they counted on it
             raise
 
 
 def _verdicts(
-    wanted: Sequence[Subscription], stored: Mapping[str, tuple[str, str]]
+    ids: Sequence[str],
+    specs: Sequence[SubscriptionSpec],
+    stored: Mapping[str, SubscriptionSpec],
 ) -> tuple[Verdict, ...]:
     """What becomes of subscriptions, one after the other."""
     current, verdicts = dict(stored), list[Verdict]()
-    for one in wanted:
-        before, after = current.get(one.id), (one.stream, one.filter)
+    for id, after in zip(ids, specs, strict=True):
+        before = current.get(id)
         verdicts.append(
             "created" if before is None else "unchanged" if before == after else "changed"
         )
-        current[one.id] = after
+        current[id] = after
     return tuple(verdicts)
 
 
 def new_id() -> str:
     """An id for a subscription that was made without one."""
     return secrets.token_hex(8)
-
-
-def checked_name(what: str, name: object) -> None:
-    """Raises ConfigError unless a value is a name of a stream, a subscriber or a subscription.
-
-    A name is a string with at least one character, not too long, and valid Unicode.
-    """
-    if not isinstance(name, str) or not 0 < len(name) <= NAME_CHARACTERS_MAX or not is_text(name):
-        most = NAME_CHARACTERS_MAX
-        raise ConfigError(f"a {what} is a string of 1 to {most} characters, not {describe(name)}")
 
 
 def refuse_validity(valid_for: timedelta | None) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from wherecast.broker.registrar.registrar import Registrar, Verdict
+from wherecast.broker.registrar.registrar import Registrar
+from wherecast.broker.registrar.subscribe_outcome import Verdict
 from wherecast.language import Filter, read_filters
 from wherecast.model import ConfigError, FilterError, Subscription
 from wherecast.model.values import is_text

@@ -1,6 +1,6 @@
-"""The demo's world: stations in European cities measure the air, people subscribe to readings.
+"""The data of the demo: stations in European cities measure the air, people subscribe.
 
-Everything is drawn from a fixed seed, so that every run shows the same.
+All data is drawn from a fixed seed, so that every run shows the same.
 """
 
 from collections.abc import Iterator
@@ -26,18 +26,18 @@ seen = "timestamp"
 """
 
 PUBLICATIONS = 6_000
-MICRO_BATCHES = 6  # that they arrive in
+MICRO_BATCHES = 6  # in which the publications arrive
 SUBSCRIPTIONS = 5_000  # at first
 SHOWN = ("ana", "school-14", "vienna")  # subscribers whose notifications are shown
 _USERS = 2_500  # the other subscribers
-_ADDED, _REMOVED = 500, 1_000  # subscriptions of the others, while the query runs
+_ADDED, _REMOVED = 500, 1_000  # subscriptions of the others that change while the query runs
 _START = datetime(2026, 5, 1, tzinfo=UTC)
 _SEED = 7
 
 
 @dataclass(frozen=True, slots=True)
 class AirChange:
-    """Subscriptions that change while the query runs: some are put, or some are removed.
+    """A change of subscriptions while the query runs: some are put, or some are removed.
 
     Attributes:
         after: number of the micro-batch after which they change.
@@ -54,7 +54,7 @@ class AirChange:
 
 @dataclass(frozen=True, slots=True)
 class City:
-    """A city: where it lies, and how much nitrogen dioxide is usual."""
+    """A city: its position and its usual level of nitrogen dioxide."""
 
     name: str
     lat: float
@@ -82,7 +82,7 @@ def schema() -> Schema:
 
 
 def publications() -> pa.Table:
-    """The numbered readings of two days in the order of time; some sensors are off or broken."""
+    """The numbered readings of two days, ordered by time; some sensors are off or broken."""
     rng = np.random.default_rng(_SEED)
     count = PUBLICATIONS
     where = rng.integers(0, len(CITIES), count)
@@ -118,7 +118,7 @@ def publications() -> pa.Table:
 
 
 def subscriptions() -> list[Subscription]:
-    """The subscriptions at the start: those of three subscribers we follow, and many others."""
+    """The subscriptions at the start: those of the three shown subscribers, and many others."""
     shown = [*_ANA, *_SCHOOL, *_VIENNA]
     return [*shown, *_others(SUBSCRIPTIONS - len(shown), _SEED + 1, "s")]
 

@@ -14,7 +14,7 @@ _FIXED = (
     ("batch", 5), ("filters", 9), ("readings", 8), ("matches", 7), ("notifications", 13), ("s", 4),
 )  # fmt: skip
 _COLUMNS = (*_FIXED, *((name, len(name)) for name in air.SHOWN))
-_PEOPLE = sum(width + 2 for _, width in _FIXED)  # where their columns begin
+_PEOPLE = sum(width + 2 for _, width in _FIXED)  # where the columns of the shown subscribers begin
 _WIDTH = sum(width for _, width in _COLUMNS) + 2 * len(_COLUMNS)
 _BAR_MAX, _BAR_FULL = 36, 12_000  # cells, and the notifications that fill them
 
@@ -47,7 +47,7 @@ def show_micro_batch(out: Console, era: Era, batch: MicroBatch) -> None:
 
 
 def show_change(out: Console, era: Era, change: AirChange) -> None:
-    """Prints how the filters changed, and from which micro-batch on."""
+    """Prints the change of the filters and the first micro-batch that uses it."""
     counts = [
         f"{screen.count(len(part), 'subscription')} {what}"
         for part, what in ((change.put, "added or changed"), (change.removed, "removed"))

@@ -42,7 +42,7 @@ def show_section(out: Console, title: str) -> None:
 
 
 def show_join_title(out: Console) -> None:
-    """Prints what is compared."""
+    """Prints the title of the comparison."""
     show_section(out, f"1  {homes.FILTERS:,} filters on Spark, with Wherecast and without")
 
 
@@ -88,7 +88,7 @@ def _short(hash: str) -> str:
 
 
 def show_stream_title(out: Console) -> None:
-    """Prints what the stream is."""
+    """Prints the title of the stream."""
     show_section(out, "2  Filters that change while a stream runs")
     out.print(
         f"{screen.count(air.PUBLICATIONS, 'reading')} arrive in {air.MICRO_BATCHES} micro-batches."
@@ -148,7 +148,7 @@ def show_next(out: Console, folder: Path) -> None:
 
 
 def _command() -> str:
-    """The command as it was called: by name where the name finds it, else by its path."""
+    """The command as a user types it: its name if that is on the path, else its file."""
     called = Path(sys.argv[0])
     found = shutil.which("wherecast")
     if called.name != "wherecast" or (found and Path(found).resolve() == called.resolve()):

@@ -37,7 +37,7 @@ def begin(filters: "FilterSet", subscriptions: Iterable[Subscription]) -> Era:
 
 
 def change(filters: "FilterSet", era: Era, change: AirChange) -> Era:
-    """The next era: makes a change in the filters, which a running query follows."""
+    """The next era: changes the filters, which a running query follows."""
     put = {filter_id(s): s for s in change.put}
     removed = {filter_id(s) for s in change.removed}
     done = filters.remove(list(removed)) if removed else filters.add(table(put.values()))
@@ -46,7 +46,7 @@ def change(filters: "FilterSet", era: Era, change: AirChange) -> Era:
 
 
 def filter_id(subscription: Subscription) -> str:
-    """The id of the filter of a subscription: no two subscriptions have the same."""
+    """The unique id of the filter of a subscription."""
     return f"{subscription.subscriber}/{subscription.id}"
 
 

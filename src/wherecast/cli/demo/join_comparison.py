@@ -33,7 +33,7 @@ class TimedQuery:
 
 @dataclass(frozen=True, slots=True)
 class JoinComparison:
-    """`match` beside a range join.
+    """`match` compared with a range join.
 
     Attributes:
         filters: number of filters of both.
@@ -55,7 +55,7 @@ class JoinComparison:
 
     @property
     def join_readings_per_s(self) -> float:
-        """Readings per second of the join, without the time that it takes with a single reading."""
+        """Readings per second of the join, without its time for a single reading."""
         spent = max(self.join.seconds - self.join_start_seconds, self.join.seconds / 2)
         return self.join.readings / spent
 
@@ -66,7 +66,7 @@ class JoinComparison:
 
     @property
     def ratio(self) -> float:
-        """How many times as long as `match` the join takes for a reading."""
+        """The time of the join per reading, as a multiple of that of `match`."""
         return self.match_readings_per_s / self.join_readings_per_s
 
 
@@ -101,9 +101,9 @@ class Comparing:
         self.step = f"match, {readings.num_rows:,} readings"
         matched = _timed(match(every, compiled), readings.num_rows)
         self.step = "range join, 1 reading"
-        start = _timed(_joined(single, filters), 1)
+        start = _timed(_join(single, filters), 1)
         self.step = f"range join, {count:,} readings"
-        joined = _timed(_joined(sample, filters), count)
+        joined = _timed(_join(sample, filters), count)
         need_same(match_sample, joined)
         example = _example(table)
         return JoinComparison(
@@ -120,8 +120,8 @@ def need_same(match: TimedQuery, join: TimedQuery) -> None:
         )
 
 
-def _joined(readings: "DataFrame", filters: "DataFrame") -> "DataFrame":
-    """The pairs by the join that a user writes: Spark broadcasts the bounds and tries all pairs."""
+def _join(readings: "DataFrame", filters: "DataFrame") -> "DataFrame":
+    """The pairs by the join that users write: Spark broadcasts the bounds and tries all pairs."""
     import pyspark.sql.functions as fn
 
     bounds = fn.broadcast(filters.drop("filter").alias("f"))

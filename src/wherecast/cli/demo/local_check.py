@@ -20,7 +20,7 @@ class LocalCheck:
         self._index.add_all(enumerate(s.filter for s in self._subscriptions))
 
     def matches(self, readings: pa.Table) -> pa.Table:
-        """The matches of numbered readings, as a micro-batch has them."""
+        """The matches of numbered readings, in the form of `MicroBatch.matches`."""
         [batch] = readings.combine_chunks().to_batches()
         valid = validate(batch, air.schema())
         found = self._index.match(valid.batch)
@@ -34,7 +34,7 @@ class LocalCheck:
         return sorted_matches(pa.table(columns, schema=MATCH_COLUMNS))
 
     def need_same(self, batch: MicroBatch, readings: pa.Table) -> None:
-        """Raises RuntimeError unless a micro-batch used this version and found these matches."""
+        """Raises RuntimeError unless a micro-batch has this version and the right matches."""
         if batch.version != self._version:
             raise RuntimeError(
                 f"micro-batch {batch.number} used version {batch.version} of the filters, and"

@@ -1,4 +1,4 @@
-"""The stream of the demo: readings arrive as files, a micro-batch each, and matches leave."""
+"""The stream of the demo: each file of readings becomes a micro-batch with its matches."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from wherecast.pipeline.filters.blob_location import opened
+from wherecast.pipeline.filters.blob_location import blobs_at
 from wherecast.pipeline.filters.filter_versions import FilterVersions
 
 if TYPE_CHECKING:
@@ -68,7 +68,8 @@ def micro_batches(
 
     Args:
         spark: runs the query.
-        filters: keep `subscriber` and `subscription_id`; may change between two micro-batches.
+        filters: a set with the columns `subscriber` and `subscription_id`; it may change between
+            two micro-batches.
         readings: the readings of each micro-batch, with a column `number`.
         scratch: a directory for files.
     """
@@ -79,14 +80,14 @@ def micro_batches(
     source = spark.readStream.schema(spark.read.parquet(str(empty)).schema)
     stream = source.option("maxFilesPerTrigger", 1).parquet(str(incoming))
     results: _Results = SimpleQueue()
-    query = _started(stream, filters, scratch / "checkpoint", results)
+    query = _start(stream, filters, scratch / "checkpoint", results)
     try:
         yield _each(query, filters, readings, incoming, results)
     finally:
         query.stop()
 
 
-def _started(
+def _start(
     stream: "DataFrame", filters: "FilterSet", checkpoint: Path, results: _Results
 ) -> "StreamingQuery":
     from wherecast.pipeline.spark.spark_runner import to_arrow
@@ -107,10 +108,10 @@ def _each(
     incoming: Path,
     results: _Results,
 ) -> Iterator[MicroBatch]:
-    versions = FilterVersions(opened(filters.uri))
+    versions = FilterVersions(blobs_at(filters.uri))
     for number, table in enumerate(readings, 1):
         start = time.perf_counter()
-        unseen = incoming / f"_{number}"  # Spark passes over such names
+        unseen = incoming / f"_{number}"  # Spark ignores names with a leading underscore
         pq.write_table(table, unseen)
         unseen.rename(incoming / f"{number:04}.parquet")
         batch, matches = _next_result(query, results)

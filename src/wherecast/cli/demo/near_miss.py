@@ -1,4 +1,4 @@
-"""A near miss: a reading that failed one predicate of a subscription, and why."""
+"""A near miss: a reading that failed a single predicate of a subscription."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,12 +12,12 @@ from wherecast.model import Subscription
 
 @dataclass(frozen=True, slots=True)
 class NearMiss:
-    """A reading that one predicate kept from a subscription.
+    """A reading that failed a single predicate of a subscription.
 
     Attributes:
         subscription: the subscription.
         number: number of the reading.
-        reading: its attributes.
+        reading: the attributes of the reading.
         explanation: the verdict of each predicate.
     """
 
@@ -28,10 +28,10 @@ class NearMiss:
 
 
 def nearest_miss(readings: pa.Table, subscription: Subscription) -> NearMiss:
-    """The reading with the most nitrogen dioxide among those that fail one predicate alone.
+    """The reading with the most nitrogen dioxide among those that fail a single predicate.
 
     Raises:
-        LookupError: no reading fails one predicate alone.
+        LookupError: no reading fails a single predicate.
     """
     filter = Filter(subscription.filter, air.schema())
     measured = [row for row in readings.to_pylist() if row["no2"] is not None]

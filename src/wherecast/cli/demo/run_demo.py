@@ -1,4 +1,4 @@
-"""`wherecast demo`: many filters beside Spark's own join, then filters that change in a stream."""
+"""`wherecast demo`: many filters compared with a Spark join, then filters that change."""
 
 import os
 import tempfile
@@ -62,7 +62,7 @@ def _of_city(publications: pa.Table, city: str) -> pa.Table:
 
 
 def _start_spark(out: Console, master: str, scratch: Path, stack: ExitStack) -> "SparkSession":
-    """A session whose Python workers run; the time that they take stands apart."""
+    """A session with running Python workers; prints the time of their start."""
     with screen.progress("Spark", lambda _: "starting", out=out):
         started = perf_counter()
         spark = stack.enter_context(spark_session(master))
@@ -75,7 +75,7 @@ def _start_spark(out: Console, master: str, scratch: Path, stack: ExitStack) -> 
 
 
 def _compare(out: Console, spark: "SparkSession", scratch: Path) -> None:
-    """Shows `match` beside a range join of Spark."""
+    """Shows `match` compared with a range join of Spark."""
     demo_screen.show_join_title(out)
     queries = Comparing()
     with screen.progress("Spark", lambda now: _tasks(queries.step, now), lambda: work(spark), out):
@@ -86,7 +86,7 @@ def _compare(out: Console, spark: "SparkSession", scratch: Path) -> None:
 def _stream(
     out: Console, spark: "SparkSession", publications: pa.Table, scratch: Path
 ) -> list[tuple[Era, MicroBatch]]:
-    """Shows each micro-batch when it is there, and changes the filters between some of them."""
+    """Shows each micro-batch as it comes, and changes the filters between some of them."""
     from wherecast.spark import FilterSet
 
     demo_screen.show_stream_title(out)

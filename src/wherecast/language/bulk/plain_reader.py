@@ -27,7 +27,7 @@ _CONSTANT = re.compile(
 )
 _NUMBER_LENGTH_MAX = 37
 _IN_NO_PIECE = frozenset("'\"\\\x1f")
-_FORMS_MAX = 10_000
+FORMS_MAX = 10_000
 
 
 class PlainFilter(NamedTuple):
@@ -47,9 +47,20 @@ class PlainFilter(NamedTuple):
 
 
 class PlainReader:
-    """Reads the plain filters of a schema, and keeps their forms. For one thread at a time."""
+    """Reads the plain filters of a schema, and caches their forms.
 
-    def __init__(self, schema: Schema, limits: Limits = DEFAULT_LIMITS) -> None:
+    Concurrency: one thread at a time.
+
+    Args:
+        schema: the schema of the filters.
+        limits: the limits of a filter.
+        forms_max: number of cached forms at which the cache is emptied.
+    """
+
+    def __init__(
+        self, schema: Schema, limits: Limits = DEFAULT_LIMITS, forms_max: int = FORMS_MAX
+    ) -> None:
+        self._forms_max = forms_max
         self._shapes = Shapes(schema, limits)
         self._length_max = limits.filter_text_bytes_max // 4  # whatever the characters
         self._string_max = limits.literal_bytes_max // 4
@@ -68,7 +79,7 @@ class PlainReader:
         if form is not None:
             return self._filled(text, form, constants)
         if constants and pieces not in self._forms:
-            if len(self._forms) >= _FORMS_MAX:
+            if len(self._forms) >= self._forms_max:
                 self._forms = {}
             self._forms[pieces] = self._form(text, pieces, constants)
         return None

@@ -9,6 +9,7 @@ of their own, which holds the lock only to put the result in their place.
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock, Thread
 from typing import Any
@@ -24,10 +25,11 @@ from wherecast.language.table.table_join import joined
 from wherecast.matching.columnar.packing.plan_description import explain_plan
 from wherecast.matching.columnar.packing.samples import Samples
 from wherecast.matching.columnar.run_arrays import load_run, save_run
-from wherecast.matching.columnar.runs import AT_ONCE, Run, due, matches_of, merged, ordered
+from wherecast.matching.columnar.runs import Run, due, matches_of, merged, ordered
 from wherecast.matching.engine import Engine, Savable
 from wherecast.matching.ids import Ids
 from wherecast.matching.matches import Id, Matches
+from wherecast.matching.run_tiers import TIER_FILTERS
 from wherecast.model import Schema
 
 Bools = npt.NDArray[np.bool_]
@@ -45,11 +47,30 @@ _COUNTERS = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class RunSettings:
+    """The sizes that decide when runs grow and merge.
+
+    Attributes:
+        tier_filters: largest number of filters of a run of the lowest tier.
+        growing_max: largest number of filters of a run that takes up single new filters.
+    """
+
+    tier_filters: int = TIER_FILTERS
+    growing_max: int = 1024
+
+
+_SETTINGS = RunSettings()
+
+
 class ColumnarIndex(Engine, Savable):
     """The engine of kind `columnar`: runs of filters, and single changes that wait for a run."""
 
-    def __init__(self, schema: Schema, runs: Sequence[Run] = ()) -> None:
+    def __init__(
+        self, schema: Schema, runs: Sequence[Run] = (), settings: RunSettings = _SETTINGS
+    ) -> None:
         self._schema = schema
+        self._settings = settings
         self._reader = DeferredReader(schema)
         self._samples = Samples()
         self._lock = Lock()
@@ -146,7 +167,7 @@ class ColumnarIndex(Engine, Savable):
         filters = sum(len(run.ids) for run in self._runs)
         if len(self._runs) > 1 and self._rent >= _RENT_MIN + filters // _FILTERS_PER_RENT:
             return slice(0, len(self._runs))
-        return due(self._runs)
+        return due(self._runs, self._settings.tier_filters)
 
     def _publish(self) -> None:
         """Makes the waiting changes part of the runs. Under the lock."""
@@ -156,7 +177,8 @@ class ColumnarIndex(Engine, Savable):
         if self._added:
             table = self._reader.read_accepted(list(self._added.values()))
             one = Run.of(Ids.of(list(self._added)), table)
-            if runs and len(runs[-1].ids) <= AT_ONCE and not self._merges(len(runs) - 1):
+            grows = bool(runs) and len(runs[-1].ids) <= self._settings.growing_max
+            if grows and not self._merges(len(runs) - 1):
                 one = merged([runs.pop(), one], self._schema)
             runs.append(one)
         self._runs = tuple(runs)
@@ -189,7 +211,7 @@ class ColumnarIndex(Engine, Savable):
 
     def _with_trees(self, run: Run) -> Run:
         """A merged run, with its trees built where the runs that it replaces may have had some."""
-        if len(run) > AT_ONCE and run.snapshot.has_trees:
+        if len(run) > self._settings.growing_max and run.snapshot.has_trees:
             run.snapshot.packed_trees(self._samples.batches)
         return run
 

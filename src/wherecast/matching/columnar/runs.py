@@ -19,8 +19,6 @@ from wherecast.matching.ids import Ids, JoinedIds
 from wherecast.matching.matches import Id, Matches
 from wherecast.model import Schema
 
-AT_ONCE = 1024  # filters of the newest run up to which new ones are put to it
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
@@ -122,6 +120,6 @@ def matches_of(runs: Sequence[Run], found: Sequence[SnapshotMatches], rows: int)
     return Matches(offsets, indices, JoinedIds([run.ids for run in runs]))
 
 
-def due(runs: Sequence[Run]) -> slice | None:
+def due(runs: Sequence[Run], tier_filters: int) -> slice | None:
     """The newest neighbours that should become one run, or None."""
-    return run_tiers.due([(len(run.ids), run.hidden_count) for run in runs])
+    return run_tiers.due([(len(run.ids), run.hidden_count) for run in runs], tier_filters)

@@ -32,8 +32,8 @@ _FOLDERS = (
     "columnar/kernels", "compile_cache", "trees/betree/kernels", "trees/forest/kernels",
 )  # fmt: skip
 _FILES = (
-    "columnar/layout.py", "trees/items.py", "trees/exact_kernels.py", "trees/key_slots.py",
-    "trees/row_layout.py",
+    "columnar/layout.py", "scatter_kernels.py", "trees/items.py", "trees/exact_kernels.py",
+    "trees/key_slots.py", "trees/row_layout.py",
     "trees/betree/layout.py", "trees/forest/layout.py",
 )  # fmt: skip
 

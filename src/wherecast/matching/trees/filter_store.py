@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from wherecast.arrays.growth import grown
+from wherecast.arrays.growth import grow
 from wherecast.arrays.ranges import spans
 from wherecast.language.bulk.plain_forms import PlainForm
 from wherecast.language.bulk.plain_reader import PlainFilter
@@ -170,7 +170,7 @@ class FilterStore:
     def _make_room(self, more: Sequence[int]) -> None:
         """Makes the arrays long enough for so many elements more in each."""
         parts = zip(self.rows, self._used, more, strict=True)
-        self.rows = FilterRows(*(grown(array, used + new, used) for array, used, new in parts))
+        self.rows = FilterRows(*(grow(array, used + new, used) for array, used, new in parts))
 
     def compact(self, kept: Ints) -> None:
         """Keeps some entries only, which get the numbers 0, 1, … in the order given."""

@@ -1,4 +1,4 @@
-"""What a file of publications gives: its rows in parts, typed, with their numbers."""
+"""Files of publications as readers see them: typed rows in parts, with their numbers."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -16,11 +16,11 @@ PART_ROWS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class RowsPart:
-    """A run of rows.
+    """Successive rows of a file.
 
     Attributes:
-        batch: the rows that could be read, with all their columns.
-        rows: their numbers in the file, from 0; int64, ascending, shape (batch.num_rows,).
+        batch: the readable rows, with all their columns.
+        rows: the numbers of these rows in the file, from 0; int64, ascending, one per row.
         dead_letters: the rows that could not be read, by their numbers in the file.
     """
 
@@ -30,11 +30,11 @@ class RowsPart:
 
 
 class PublicationFile(Protocol):
-    """A file of publications, which can be read again and again."""
+    """A file of publications that can be read any number of times."""
 
     @property
     def schema(self) -> Schema:
-        """What filters can name, and what rows must keep."""
+        """The schema of the rows: the attributes that filters can name."""
 
     @property
     def columns(self) -> pa.Schema:
@@ -44,7 +44,7 @@ class PublicationFile(Protocol):
         """The rows, from the first to the last."""
 
 
-def moved(batch: pa.RecordBatch, valid: Validated, start: int) -> RowsPart:
-    """The part of rows that were read from `start` on; `batch` holds the good ones."""
+def part_at(batch: pa.RecordBatch, valid: Validated, start: int) -> RowsPart:
+    """The part whose first row has the number `start`; `batch` holds its good rows."""
     letters = tuple(replace(letter, row=letter.row + start) for letter in valid.dead_letters)
     return RowsPart(batch, valid.rows + start, letters)

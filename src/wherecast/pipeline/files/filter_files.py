@@ -1,4 +1,4 @@
-"""Files of filters: the columns `id` and `filter`; other columns are left alone."""
+"""Files of filters: the columns `id` and `filter`; other columns are ignored."""
 
 import re
 from collections.abc import Iterator
@@ -19,10 +19,10 @@ _WHOLE = re.compile(r"0|-?[1-9]\d{0,18}", re.ASCII)
 
 
 def read_filters(path: Path) -> pa.Table:
-    """The ids and filters of a file; ids are strings or, where all of them are, integers.
+    """The ids and filters of a file; ids are integers if all of them are, else strings.
 
     Raises:
-        ConfigError: the file cannot be read, or lacks a column, or its ids are of several types.
+        ConfigError: the file cannot be read, lacks a column, or has ids of several types.
     """
     suffix = known_suffix(path)
     need_file(path)
@@ -74,7 +74,7 @@ def _from_lines(path: Path) -> Iterator[tuple[Any, Any]]:
                 raise ConfigError(f'{path}, line {number}: needs {{"id": …, "filter": …}}')
             text = record["filter"]
             if text is not None and not isinstance(text, str):
-                raise ConfigError(f"{path}, line {number}: the filter is no string")
+                raise ConfigError(f"{path}, line {number}: the filter is not a string")
             yield record["id"], text
 
 

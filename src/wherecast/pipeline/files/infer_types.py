@@ -1,8 +1,9 @@
-"""The types of publications that no schema declares, from all their values.
+"""Type inference for publications without a schema, from all values of a name.
 
-A name whose values are all whole numbers is an int, of numbers a float, of true and false a bool,
-of ISO 8601 times with a time of day a timestamp, of other texts a string. A name with lists, or
-with values of several kinds, is carried along as JSON text, and filters cannot name it.
+A name is an int if all its values are whole numbers, a float if all are numbers, a bool if all are
+true or false, a timestamp if all are ISO 8601 times with a time of day, and a string if all are
+other texts. A name with lists, or with values of several types, is copied to the result as JSON
+text; filters cannot use it.
 """
 
 import re
@@ -36,12 +37,12 @@ def leaves(record: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, A
 
 
 def is_one_type(kinds: set[Kind]) -> bool:
-    """Whether values of these kinds have one type together."""
+    """Whether one type can hold values of all these kinds."""
     return frozenset(kinds) in _TYPES
 
 
 def kind_of(value: object) -> Kind:
-    """The kind of a value that is there."""
+    """The kind of a value other than None."""
     if isinstance(value, bool):
         return "bool"
     if isinstance(value, int):
@@ -54,7 +55,7 @@ def kind_of(value: object) -> Kind:
 
 
 def infer(records: Iterable[Mapping[str, Any]]) -> dict[str, set[Kind]]:
-    """The kinds of values that each dotted name has, in the order in which names appear."""
+    """The kinds of the values of each dotted name, in the order in which names appear."""
     found: dict[str, set[Kind]] = {}
     for record in records:
         for name, value in leaves(record):
@@ -65,10 +66,10 @@ def infer(records: Iterable[Mapping[str, Any]]) -> dict[str, set[Kind]]:
 
 
 def inferred_schema(found: Mapping[str, set[Kind]], schema: Schema | None) -> Schema:
-    """The schema of inferred names, after those that an open schema declares.
+    """The attributes of `schema`, if given, followed by those of the inferred names.
 
-    In an open schema undeclared numbers are floats, times strings, and names of several kinds
-    stay undeclared.
+    With an open schema, inferred numbers are floats, times are strings, and names with values of
+    several kinds stay undeclared.
     """
     attributes: list[Attribute] = [] if schema is None else list(schema)
     unsupported: dict[str, str] = {}

@@ -1,7 +1,8 @@
 """Files of publications matched against files of filters, by either runner.
 
-The rows are validated here, matched by the runner, and joined here with all their columns: only
-the attributes that the filters name travel to the runner, and only pairs of numbers come back.
+This module validates the rows, the runner matches them, and this module joins the matches with all
+columns of the rows. Only the attributes that the filters name go to the runner, and only pairs of
+numbers come back.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -57,33 +58,33 @@ def match_files(
     runner: Runner,
     tally: Tally,
 ) -> None:
-    """Writes the columns of the publications and `filter_id`, a row per match, in their order.
+    """Writes a row per match: the columns of the publication and `filter_id`, in file order.
 
     Args:
-        publications: what is read.
-        source: the filters; picklable where the runner sends tasks away.
-        output: what is written.
-        runner: does the matching.
-        tally: counts publications, matches and refused publications.
+        publications: the file to read.
+        source: the filters; must be picklable if the runner sends tasks to other processes.
+        output: the file to write.
+        runner: the function that matches batches.
+        tally: the counts to update: publications, matches and refused publications.
 
     Raises:
-        ConfigError: the publications have a column of that name already.
+        ConfigError: the publications already have a column `filter_id`.
     """
     if _ID in publications.columns.names:
         raise ConfigError(f"the publications have a column {_ID} already; rename it first")
     filters = source.load()
     columns = publications.columns.append(pa.field(_ID, filters.ids.type))
-    task = PairTask(source, _needed(filters))
+    task = PairTask(source, _needed_columns(filters))
     pairs = iter(runner(task, _attributes(publications, task, tally)))
     with open_output(output, columns) as out:
-        for part, rows, places in _aligned(publications.parts(), pairs):
-            for batch in _joined(part, rows, places, filters, columns):
+        for part, rows, places in _align(publications.parts(), pairs):
+            for batch in _join(part, rows, places, filters, columns):
                 out.write(batch)
                 tally.matches += batch.num_rows
 
 
-def _needed(filters: LoadedFilters) -> pa.Schema:
-    """The columns that the filters look at."""
+def _needed_columns(filters: LoadedFilters) -> pa.Schema:
+    """The columns of the attributes that the filters name."""
     return pa.schema(
         [
             pa.field(a.name, arrow_type(a)) if a.name in filters.schema else open_field(a.name)
@@ -110,10 +111,10 @@ def _attributes(
 _Numbers = npt.NDArray[np.int64]
 
 
-def _aligned(
+def _align(
     parts: Iterator[RowsPart], pairs: Iterator[pa.RecordBatch]
 ) -> Iterator[tuple[RowsPart, _Numbers, _Numbers]]:
-    """Each part with its share of the pairs, both sorted by row: row numbers and places."""
+    """Each part with its pairs: row numbers in the file, ascending, and positions of filters."""
     rows = places = np.zeros(0, np.int64)
     for part in parts:
         end = int(part.rows[-1]) if len(part.rows) else -1
@@ -128,14 +129,14 @@ def _aligned(
         rows, places = rows[cut:], places[cut:]
 
 
-def _joined(
+def _join(
     part: RowsPart,
     rows: _Numbers,
     places: _Numbers,
     filters: LoadedFilters,
     columns: pa.Schema,
 ) -> Iterator[pa.RecordBatch]:
-    """The publications of a part with their filters."""
+    """The rows of the matches of a part: the publication's columns and the filter's id."""
     count = part.batch.num_rows
     counts = np.bincount(np.searchsorted(part.rows, rows), minlength=count)
     offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)

@@ -1,7 +1,7 @@
-"""Files of results: record batches as .jsonl, .parquet or .csv, whole or not at all.
+"""Files of results, .jsonl, .parquet or .csv, written completely or not at all.
 
-In JSON lines a dotted name is a field of an object again, and what is missing is left out. In CSV
-a field of a record has a dotted name, and lists and maps are JSON text.
+In JSON lines a dotted name becomes a field of a nested object, and missing values are left out. In
+CSV the column of a struct's field has a dotted name, and lists and maps are JSON text.
 """
 
 import base64
@@ -25,21 +25,21 @@ from wherecast.pipeline.files.publication_files import known_suffix
 
 
 class Output(Protocol):
-    """A file that is being written."""
+    """A file that receives record batches."""
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Adds rows."""
 
     def close(self) -> None:
-        """Ends the file."""
+        """Completes the file."""
 
 
 @contextmanager
 def open_output(path: Path, columns: pa.Schema) -> Iterator[Output]:
-    """A file with the given columns; on an error what was at the path stays as it was.
+    """A file with the given columns; on an error the path keeps its old content.
 
     Raises:
-        ConfigError: its suffix is unknown, or it cannot be written.
+        ConfigError: the suffix is unknown, or the file cannot be written.
     """
     kind = _KINDS[known_suffix(path)]
     draft = path.with_name(f".{path.name}.part")
@@ -60,8 +60,8 @@ class _JsonLines:
         self._file = file
 
     def write(self, batch: pa.RecordBatch) -> None:
-        for record in _collapsed(batch).to_pylist():
-            self._file.write(orjson.dumps(_plain(_nested(record))) + b"\n")
+        for record in _merge_open_columns(batch).to_pylist():
+            self._file.write(orjson.dumps(_plain(_nest(record))) + b"\n")
 
     def close(self) -> None:
         pass
@@ -73,7 +73,7 @@ class _Csv:
         self._write([_flat(columns.empty_table()).column_names])
 
     def write(self, batch: pa.RecordBatch) -> None:
-        table = _flat(pa.Table.from_batches([_collapsed(batch)]))
+        table = _flat(pa.Table.from_batches([_merge_open_columns(batch)]))
         columns = [[_text(value) for value in column.to_pylist()] for column in table.columns]
         self._write(list(zip(*columns, strict=True)))
 
@@ -89,10 +89,10 @@ class _Csv:
 class _Parquet:
     def __init__(self, file: IO[bytes], columns: pa.Schema) -> None:
         empty = pa.RecordBatch.from_pylist([], schema=columns)
-        self._writer = pq.ParquetWriter(file, _collapsed(empty).schema)
+        self._writer = pq.ParquetWriter(file, _merge_open_columns(empty).schema)
 
     def write(self, batch: pa.RecordBatch) -> None:
-        self._writer.write_batch(_collapsed(batch))
+        self._writer.write_batch(_merge_open_columns(batch))
 
     def close(self) -> None:
         self._writer.close()
@@ -101,8 +101,8 @@ class _Parquet:
 _KINDS: dict[str, Any] = {".jsonl": _JsonLines, ".csv": _Csv, ".parquet": _Parquet}
 
 
-def _collapsed(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The batch with undeclared attributes of several kinds as text."""
+def _merge_open_columns(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The batch with the undeclared attributes of an open schema as text."""
     arrays, fields = [], []
     for field, array in zip(batch.schema, batch.columns, strict=True):
         if is_open_field(field):
@@ -124,8 +124,8 @@ def _flat(table: pa.Table) -> pa.Table:
     return table
 
 
-def _nested(record: dict[str, Any]) -> dict[str, Any]:
-    """The record with dotted names as fields of objects, where nothing else is in the way."""
+def _nest(record: dict[str, Any]) -> dict[str, Any]:
+    """The record with dotted names as nested objects; a name that conflicts stays dotted."""
     result: dict[str, Any] = {}
     for name, value in record.items():
         *parents, leaf = name.split(".")
@@ -148,7 +148,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(inner) for inner in value]
     if isinstance(value, datetime):
-        # A time without a zone (timestamp_ntz) is no moment of UTC.
+        # A time without a zone (timestamp_ntz) must not be written as UTC.
         return value.isoformat() if value.tzinfo is None else format_time(time_micros(value))
     if isinstance(value, bytes):
         return base64.b64encode(value).decode("ascii")

@@ -14,7 +14,7 @@ from wherecast.columns import decode_rows
 from wherecast.columns.arrow_schema import arrow_type
 from wherecast.columns.rows import Unreadable
 from wherecast.model import Attribute, ConfigError, Schema, Type
-from wherecast.pipeline.files.file_part import PART_ROWS, RowsPart, moved
+from wherecast.pipeline.files.file_part import PART_ROWS, RowsPart, part_at
 from wherecast.pipeline.files.infer_types import Kind, inferred_schema, is_one_type, kind_of
 from wherecast.pipeline.stages.batch_stages import validated
 
@@ -23,10 +23,13 @@ _BOOLS = {"true": True, "false": False}
 
 
 class CsvFile:
-    """A CSV file; columns that no closed schema types are typed by all their values."""
+    """A CSV file; without a closed schema, types are inferred from all values of a column."""
 
-    def __init__(self, path: Path, schema: Schema | None = None) -> None:
+    def __init__(
+        self, path: Path, schema: Schema | None = None, part_rows: int = PART_ROWS
+    ) -> None:
         self._path = path
+        self._part_rows = part_rows
         self._given = schema
         self._header = next(rows_of_csv(path), [])
         if not self._header:
@@ -44,29 +47,29 @@ class CsvFile:
         for row in self._rows():
             for name, text in zip(self._header, row, strict=False):
                 if text:
-                    kinds[name].add(kind_of(_guessed(text)))
+                    kinds[name].add(kind_of(_guess(text)))
         for found in kinds.values():
-            if not is_one_type(found):  # all of it is text, after all
+            if not is_one_type(found):  # text is the one type that all values of a CSV file have
                 found.clear()
                 found.add("string")
         return inferred_schema(kinds, self._given)
 
     @cached_property
     def columns(self) -> pa.Schema:
-        """The columns of the file, typed; those that are no attributes are strings."""
+        """The columns of the file with their types; columns without an attribute are strings."""
         types = [pa.string() if a is None else arrow_type(a) for a in self._attributes]
         return pa.schema(list(zip(self._header, types, strict=True)))
 
     @cached_property
     def _attributes(self) -> list[Attribute | None]:
-        """The attribute that each column is."""
+        """The attribute of each column, None for a column that the schema does not name."""
         return [self.schema.find(name) for name in self._header]
 
     def parts(self) -> Iterator[RowsPart]:
         """The rows, from the first to the last."""
         rows = self._rows()
         start = 0
-        while chunk := list(islice(rows, PART_ROWS)):
+        while chunk := list(islice(rows, self._part_rows)):
             yield self._part(chunk, start)
             start += len(chunk)
 
@@ -96,13 +99,13 @@ class CsvFile:
             for place, attribute in enumerate(self._attributes)
         ]
         batch = pa.RecordBatch.from_arrays(arrays, schema=self.columns)
-        return moved(batch, validated(decoded), start)
+        return part_at(batch, validated(decoded), start)
 
 
 def rows_of_csv(path: Path) -> Iterator[list[str]]:
     """The rows of a CSV file, its header first; empty lines are skipped.
 
-    Bytes that are not UTF-8 become lone surrogates, which no attribute takes.
+    Bytes that are not UTF-8 become lone surrogates, which every attribute refuses.
     """
     with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
         reader = csv.reader(file)
@@ -113,13 +116,13 @@ def rows_of_csv(path: Path) -> Iterator[list[str]]:
 
 
 def _texts(values: list[str]) -> pa.Array:
-    """A column that is no attribute, as strings; what is not UTF-8 is replaced."""
+    """A column without an attribute, as strings; bytes that are not UTF-8 are replaced."""
     clean = (v.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for v in values)
     return pa.array([value or None for value in clean], pa.string())
 
 
-def _guessed(text: str) -> Any:
-    """The value that a text most likely stands for."""
+def _guess(text: str) -> Any:
+    """The value of a text: an int, a bool or a float if it reads as one, else the text."""
     for read in (_int, _bool, _float):
         value = read(text)
         if not isinstance(value, str):
@@ -128,7 +131,7 @@ def _guessed(text: str) -> Any:
 
 
 def _int(text: str) -> Any:
-    """The int of a text; the float where it has a point, the text where it is no number."""
+    """The int or the float of a text, or the text itself if it is not a number."""
     return int(text) if _INT.fullmatch(text.strip()) else _float(text)
 
 

@@ -12,16 +12,19 @@ import pyarrow as pa
 from wherecast.columns import arrow_schema, decode_ndjson
 from wherecast.columns.arrow_schema import open_field
 from wherecast.model import Schema
-from wherecast.pipeline.files.file_part import PART_ROWS, RowsPart, moved
+from wherecast.pipeline.files.file_part import PART_ROWS, RowsPart, part_at
 from wherecast.pipeline.files.infer_types import Kind, infer, inferred_schema, leaves
 from wherecast.pipeline.stages.batch_stages import validated
 
 
 class JsonLinesFile:
-    """A file of JSON lines; without a closed schema it is read once more, to infer types."""
+    """A file of JSON lines; without a closed schema, an extra pass over the file infers types."""
 
-    def __init__(self, path: Path, schema: Schema | None = None) -> None:
+    def __init__(
+        self, path: Path, schema: Schema | None = None, part_rows: int = PART_ROWS
+    ) -> None:
         self._path = path
+        self._part_rows = part_rows
         self._given = schema
         self._infers = schema is None or schema.open
 
@@ -34,7 +37,11 @@ class JsonLinesFile:
 
     @cached_property
     def columns(self) -> pa.Schema:
-        """The attributes; those of several kinds of an open schema; the rest as JSON text."""
+        """The attributes, then names with values of several kinds.
+
+        Such names have the type of undeclared attributes in an open schema, else they are JSON
+        text.
+        """
         found = list(arrow_schema(self.schema))
         if self.schema.open:
             several = [name for name in self._kinds if self.schema.find(name) is None]
@@ -51,14 +58,14 @@ class JsonLinesFile:
         start = 0
         with self._path.open("rb") as file:
             lines = (line for line in map(bytes.strip, file) if line)
-            while chunk := list(islice(lines, PART_ROWS)):
+            while chunk := list(islice(lines, self._part_rows)):
                 yield self._part(chunk, start)
                 start += len(chunk)
 
     def _part(self, lines: list[bytes], start: int) -> RowsPart:
         texts: list[dict[str, str]] = [{}] * len(lines)
         if self.schema.unsupported:
-            pairs = [_apart(line, self.schema) for line in lines]
+            pairs = [_split_unsupported(line, self.schema) for line in lines]
             lines, texts = [line for line, _ in pairs], [text for _, text in pairs]
         decoded = decode_ndjson(b"\n".join(lines), self.schema.without_domains())
         there = dict(zip(decoded.batch.schema.names, decoded.batch.columns, strict=True))
@@ -72,7 +79,7 @@ class JsonLinesFile:
             else:
                 arrays.append(pa.nulls(len(good), field.type))
         batch = pa.RecordBatch.from_arrays(arrays, schema=self.columns)
-        return moved(batch, validated(decoded), start)
+        return part_at(batch, validated(decoded), start)
 
     def _records(self) -> Iterator[dict[str, Any]]:
         """The lines that are JSON objects."""
@@ -86,8 +93,8 @@ class JsonLinesFile:
                     yield record
 
 
-def _apart(line: bytes, schema: Schema) -> tuple[bytes, dict[str, str]]:
-    """The line without what cannot be an attribute, and that as JSON text by its name."""
+def _split_unsupported(line: bytes, schema: Schema) -> tuple[bytes, dict[str, str]]:
+    """The line without the names that are no attributes, and their values as JSON text."""
     try:
         record = orjson.loads(line)
     except orjson.JSONDecodeError:

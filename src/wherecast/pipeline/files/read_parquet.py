@@ -1,4 +1,4 @@
-"""Publications as Parquet: the columns are as they are stored."""
+"""Publications as Parquet; columns keep the types of the file."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,10 +13,13 @@ from wherecast.pipeline.stages.batch_stages import validate
 
 
 class ParquetFile:
-    """A Parquet file; without a schema its columns are the attributes."""
+    """A Parquet file; without a schema, each column is an attribute."""
 
-    def __init__(self, path: Path, schema: Schema | None = None) -> None:
+    def __init__(
+        self, path: Path, schema: Schema | None = None, part_rows: int = PART_ROWS
+    ) -> None:
         self._path = path
+        self._part_rows = part_rows
         self.columns = read_parquet_schema(path)
         self.schema = Schema.from_arrow(self.columns) if schema is None else schema
         validate(pa.RecordBatch.from_pylist([], schema=self.columns), self.schema)
@@ -25,7 +28,7 @@ class ParquetFile:
         """The rows, from the first to the last."""
         start = 0
         with pq.ParquetFile(self._path) as file:
-            for batch in file.iter_batches(PART_ROWS):
+            for batch in file.iter_batches(self._part_rows):
                 rows = np.arange(start, start + batch.num_rows, dtype=np.int64)
                 yield RowsPart(batch, rows)
                 start += batch.num_rows
@@ -35,7 +38,7 @@ def read_parquet_schema(path: Path) -> pa.Schema:
     """The columns of a Parquet file.
 
     Raises:
-        ConfigError: it is none.
+        ConfigError: the file is not Parquet.
     """
     try:
         return pq.read_schema(path)

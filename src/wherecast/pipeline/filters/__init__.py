@@ -1,1 +1,1 @@
-"""Sets of filters: read, compiled, stored as blobs, versioned and loaded."""
+"""Sets of filters: how they are read, compiled, stored as blobs, versioned and loaded."""

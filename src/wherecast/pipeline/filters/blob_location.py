@@ -1,4 +1,4 @@
-"""Where a process finds the blobs of filters: where they were written, or where Spark put them."""
+"""The location of the blobs of filters: the URI they were written to, or the files of Spark."""
 
 import os
 import shutil
@@ -21,33 +21,35 @@ from wherecast.store.blobs.host_cache import HostCache
 host_cache = cache(HostCache)  # one per process
 
 
-def opened(uri: str) -> Blobs:
+def blobs_at(uri: str) -> Blobs:
     """The blobs under a path or a URI; a process opens each once."""
-    return _opened(uri if scheme_of(uri) else os.path.abspath(uri))  # what a path is may change
+    return _blobs_at(
+        uri if scheme_of(uri) else os.path.abspath(uri)
+    )  # the working directory may change
 
 
-_opened = cache(open_blobs)
+_blobs_at = cache(open_blobs)
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where blobs are.
+    """The location of blobs.
 
     Attributes:
-        uri: under which they were written.
-        shipped: whether Spark also distributes them, as files of the session.
+        uri: the URI under which the blobs were written.
+        shipped: whether Spark also distributes the blobs, as files of the session.
     """
 
     uri: str
     shipped: bool = False
 
     def open(self, name: str) -> Path:
-        """The local file of a blob, checked; a copy is made once per host where one is needed.
+        """The verified local file of a blob; a remote blob is copied once per host.
 
         Raises:
-            SnapshotError: it is nowhere, or damaged.
+            SnapshotError: the blob is missing or damaged.
         """
-        short, there = name.rpartition("/")[2], opened(self.uri).local_path(name)
+        short, there = name.rpartition("/")[2], blobs_at(self.uri).local_path(name)
         return host_cache().path(short, partial(self._copy, name), there, f"{self.uri}/{name}")
 
     def _copy(self, name: str, path: Path) -> None:
@@ -56,9 +58,9 @@ class Place:
             _link_or_copy(shipped, path)
             return
         try:
-            opened(self.uri).fetch(name, path)
+            blobs_at(self.uri).fetch(name, path)
         except MissingBlob as error:
-            there = opened(self.uri).local_path(name)
+            there = blobs_at(self.uri).local_path(name)
             if there is None or there.parent.exists():
                 raise SnapshotError(f"{error}; the filters are damaged") from None
             raise SnapshotError(
@@ -67,7 +69,7 @@ class Place:
             ) from None
 
     def _shipped(self, name: str) -> Path | None:
-        """The file as Spark distributed it, or None."""
+        """The file that Spark distributed, or None."""
         if not self.shipped:
             return None
         from pyspark import SparkFiles
@@ -78,20 +80,20 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class PlacedFilters:
-    """Filters by the names of their blobs, and where these are."""
+    """Filters by the names of their blobs, with the location of the blobs."""
 
     stored: StoredFilters
     place: Place
 
     def load(self) -> LoadedFilters:
-        """The filters, mapped in this process."""
+        """The filters, memory-mapped in this process."""
         return load(self.stored, self.place.open)
 
 
-def placed(
+def store_in_directory(
     part: FilterPart, id_type: pa.DataType, schema: Schema, enforced: bool, directory: Path
 ) -> PlacedFilters:
-    """Filters of this process, stored in a directory so that tasks can find them there."""
+    """Stores filters of this process in a directory, from which tasks load them."""
     blobs = open_blobs(directory)
     parts = (store_part(part, Folder(blobs)),) if len(part.part) else ()
     stored = StoredFilters(schema, enforced, "[]", str(id_type), parts)

@@ -1,8 +1,8 @@
-"""Changes of stored filters: each gives the list of parts after it, and writes only what is new.
+"""Changes of stored filters: each returns the new list of parts, and writes only new files.
 
-Filters that are added become a part of their own; those that are removed or replaced are hidden in
-theirs. Neighbouring parts of about one size are joined, so that there are few of them, and a filter
-is written again only as often as parts have sizes.
+Added filters become a part of their own. Removed and replaced filters are hidden in their parts.
+Neighbouring parts of about the same size are joined, so that there are few parts; a filter is
+rewritten at most once per size class of parts.
 """
 
 from collections.abc import Sequence
@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from wherecast.arrays.vectors import array_of, values_of
 from wherecast.matching import join_parts, run_tiers
+from wherecast.matching.run_tiers import TIER_FILTERS
 from wherecast.pipeline.filters.filter_loading import Open, load_part, read_batch
 from wherecast.pipeline.filters.filter_table import FilterPart
 from wherecast.pipeline.filters.stored_filters import (
@@ -35,28 +36,38 @@ class ChangeCounts:
 
 
 def add(
-    base: StoredFilters, new: FilterPart, folder: Folder, open_blob: Open
+    base: StoredFilters,
+    new: FilterPart,
+    folder: Folder,
+    open_blob: Open,
+    tier_filters: int = TIER_FILTERS,
 ) -> tuple[StoredFilters, ChangeCounts]:
-    """The filters with some more; one of an id that is there takes its place."""
-    parts, hidden = _hidden(base.parts, new.part.ids, folder, open_blob)
+    """The filters with new ones added; a new filter replaces the one with the same id."""
+    parts, hidden = _hide(base.parts, new.part.ids, folder, open_blob)
     if len(new.part):
         parts = [*parts, store_part(new, folder)]
     counts = ChangeCounts(len(new.part) - hidden, hidden)
-    return replace(base, parts=_settled(parts, folder, open_blob)), counts
+    return replace(base, parts=_join_neighbours(parts, folder, open_blob, tier_filters)), counts
 
 
 def remove(
-    base: StoredFilters, ids: pa.Array, folder: Folder, open_blob: Open
+    base: StoredFilters,
+    ids: pa.Array,
+    folder: Folder,
+    open_blob: Open,
+    tier_filters: int = TIER_FILTERS,
 ) -> tuple[StoredFilters, ChangeCounts]:
-    """The filters without those of some ids, int64 or large_string; others are left alone."""
-    parts, hidden = _hidden(base.parts, ids, folder, open_blob)
-    return replace(base, parts=_settled(parts, folder, open_blob)), ChangeCounts(removed=hidden)
+    """The filters without those of the given ids, int64 or large_string; ignores unknown ids."""
+    parts, hidden = _hide(base.parts, ids, folder, open_blob)
+    return replace(
+        base, parts=_join_neighbours(parts, folder, open_blob, tier_filters)
+    ), ChangeCounts(removed=hidden)
 
 
 def replace_all(
     base: StoredFilters, new: FilterPart, folder: Folder, open_blob: Open
 ) -> tuple[StoredFilters, ChangeCounts]:
-    """The new filters in the place of all others."""
+    """The new filters in place of all others."""
     there = sum(len(load_part(part, open_blob).find(new.part.ids)) for part in base.parts)
     parts = (store_part(new, folder),) if len(new.part) else ()
     return replace(base, parts=parts), ChangeCounts(len(new.part) - there, there, len(base) - there)
@@ -74,38 +85,42 @@ def missing(base: StoredFilters, ids: pa.Array, open_blob: Open) -> pa.Array:
 
 
 def compact(base: StoredFilters, folder: Folder, open_blob: Open) -> StoredFilters:
-    """The same filters as one part."""
+    """The same filters, in one part."""
     if len(base.parts) == 1 and base.parts[0].hidden is None:
         return base
-    return replace(base, parts=_joined(base.parts, folder, open_blob))
+    return replace(base, parts=_join(base.parts, folder, open_blob))
 
 
-def _hidden(
+def _hide(
     parts: Sequence[StoredPart], ids: pa.Array, folder: Folder, open_blob: Open
 ) -> tuple[list[StoredPart], int]:
-    """The parts with some ids hidden, and the number of filters that had such an id."""
+    """The parts with the given ids hidden, and the number of filters that this hides."""
     found, count = [], 0
     for stored in parts:
         part = load_part(stored, open_blob)
         places = part.find(ids)
         count += len(places)
         if len(places) == len(stored):
-            continue  # nothing is left of it
+            continue  # the part has no visible filter left
         if len(places):
             stored = with_hidden(stored, part.without(places), folder)
         found.append(stored)
     return found, count
 
 
-def _settled(parts: list[StoredPart], folder: Folder, open_blob: Open) -> tuple[StoredPart, ...]:
-    """The parts, after neighbours of about one size were joined."""
-    while (due := run_tiers.due([(part.filters, part.hidden_count) for part in parts])) is not None:
-        parts = [*parts[: due.start], *_joined(parts[due], folder, open_blob), *parts[due.stop :]]
-    return tuple(parts)
+def _join_neighbours(
+    parts: list[StoredPart], folder: Folder, open_blob: Open, tier_filters: int
+) -> tuple[StoredPart, ...]:
+    """The parts with neighbours of about the same size joined."""
+    while True:
+        due = run_tiers.due([(part.filters, part.hidden_count) for part in parts], tier_filters)
+        if due is None:
+            return tuple(parts)
+        parts = [*parts[: due.start], *_join(parts[due], folder, open_blob), *parts[due.stop :]]
 
 
-def _joined(parts: Sequence[StoredPart], folder: Folder, open_blob: Open) -> tuple[StoredPart, ...]:
-    """One part with the visible filters of several; no part where none is visible."""
+def _join(parts: Sequence[StoredPart], folder: Folder, open_blob: Open) -> tuple[StoredPart, ...]:
+    """One part with the visible filters of several parts; no part if none is visible."""
     if not sum(len(part) for part in parts):
         return ()
     one, places = join_parts([load_part(part, open_blob) for part in parts])

@@ -18,8 +18,8 @@ from wherecast.pipeline.spark import spark_runner
 from wherecast.pipeline.spark.compile_filters import filter_columns, read_frame
 from wherecast.pipeline.spark.frame_columns import arrow_schema_of
 
-_NULLS = ("nullable", "containsNull", "valueContainsNull")  # in the JSON of Spark's types
-# Spark has no unsigned integers. A number above 64 bits is refused where it is met.
+_NULLS = ("nullable", "containsNull", "valueContainsNull")  # keys in the JSON of Spark's types
+# Spark has no unsigned integers. A value beyond the signed 64 bits makes the cast fail.
 _SIGNED = {
     pa.uint8(): pa.int16(),
     pa.uint16(): pa.int32(),
@@ -30,7 +30,7 @@ _SIGNED = {
 
 @dataclass(frozen=True, slots=True)
 class FilterColumns:
-    """The names of the columns of an input: ids, filters, and the columns that the set keeps."""
+    """The names of the columns of an input: ids, filters, and columns to keep."""
 
     id: str
     filter: str
@@ -40,12 +40,12 @@ class FilterColumns:
 def read_input(
     filters: Any, names: FilterColumns, schema: Schema, stored: StoredFilters | None
 ) -> tuple[list[StructField], list[FilterReading]]:
-    """The columns for ids and kept values, and the filters that were read.
+    """The columns for ids and kept values, and the filters of the input.
 
     Args:
         filters: a DataFrame, or anything with the Arrow interface.
         names: the names of its columns.
-        schema: the schema that the filters are read with.
+        schema: the schema of the filters.
         stored: the filters of the set; None before the first filter.
 
     Raises:
@@ -54,12 +54,12 @@ def read_input(
     known = None if stored is None else StructType.fromJson(json.loads(stored.columns)).fields
     if hasattr(filters, "mapInArrow"):
         ids, texts, *kept = filter_columns(filters, names.id, names.filter, names.keep)
-        # A frame may spell its columns in another case: the set has its own names for them.
+        # A frame may spell its columns in another case; the set keeps its own spelling.
         own = (names.id, *names.keep) if known is None else [column.name for column in known]
         columns = _with_nulls([ids, *kept], own)
         _need_types(columns, known)
         parts = read_frame(filters, [ids, texts, *kept], schema)
-        return columns, [_fitting(part, columns) for part in parts]
+        return columns, [_fit_columns(part, columns) for part in parts]
     table = _table(filters, names)
     columns = known or [_column(field) for place, field in enumerate(table.schema) if place != 1]
     ids, *kept = arrow_schema_of(columns)
@@ -73,27 +73,27 @@ def distinct_ids(ids: Any, name: str) -> pa.Array:
 
     Args:
         ids: a list, a DataFrame or an Arrow table.
-        name: the column of the ids, where the input has several columns.
+        name: the column of the ids, if the input has several columns.
 
     Raises:
-        ConfigError: a value is no id, or no column has that name.
+        ConfigError: a value is not an id, or no column has that name.
     """
     if hasattr(ids, "mapInArrow"):
-        found = _in_frame(ids, name)
+        found = _from_frame(ids, name)
     elif hasattr(ids, "__arrow_c_stream__"):
-        found = _streamed(ids, name)
+        found = _from_arrow(ids, name)
     else:
-        found = _listed(ids)
+        found = _from_list(ids)
     found = _plain(found)
     if pa.types.is_null(found.type) and not len(found):
         found = found.cast(pa.large_string())
     if found.null_count or not _is_id(found.type):
-        told = "one is null" if found.null_count else f"these are {found.type}"
-        raise ConfigError(f"ids are strings or integers; {told}")
+        problem = "one is null" if found.null_count else f"these are {found.type}"
+        raise ConfigError(f"ids are strings or integers; {problem}")
     return stored_ids(found.combine_chunks()).unique()
 
 
-def _in_frame(ids: Any, name: str) -> pa.ChunkedArray:
+def _from_frame(ids: Any, name: str) -> pa.ChunkedArray:
     """The ids of a DataFrame."""
     if ids.isStreaming:
         raise ConfigError("ids are a batch DataFrame, not a streaming one")
@@ -102,8 +102,8 @@ def _in_frame(ids: Any, name: str) -> pa.ChunkedArray:
     return spark_runner.to_arrow(plain.select(f"c{place}")).column(0)
 
 
-def _streamed(ids: Any, name: str) -> pa.ChunkedArray:
-    """The ids of a table, or of a column by itself."""
+def _from_arrow(ids: Any, name: str) -> pa.ChunkedArray:
+    """The ids of a table or of a single column."""
     try:
         table = table_of(ids)
     except pa.ArrowInvalid:
@@ -112,7 +112,7 @@ def _streamed(ids: Any, name: str) -> pa.ChunkedArray:
 
 
 def _place_of_ids(columns: Sequence[str], name: str) -> int:
-    """The position of the column of the ids: by exact case, then by any case, or the only one."""
+    """The position of the column of the ids: by exact case, by any case, or the only column."""
     exact = [place for place, column in enumerate(columns) if column == name]
     folded = [place for place, column in enumerate(columns) if column.casefold() == name.casefold()]
     found = exact or folded or ([0] if len(columns) == 1 else [])
@@ -122,7 +122,7 @@ def _place_of_ids(columns: Sequence[str], name: str) -> int:
     return found[0]
 
 
-def _listed(ids: Any) -> pa.ChunkedArray:
+def _from_list(ids: Any) -> pa.ChunkedArray:
     if isinstance(ids, pa.Array):
         return pa.chunked_array([ids])
     if not isinstance(ids, Iterable) or isinstance(ids, str | bytes):
@@ -134,7 +134,7 @@ def _listed(ids: Any) -> pa.ChunkedArray:
 
 
 def _table(filters: Any, names: FilterColumns) -> pa.Table:
-    """The columns that the set needs, of an Arrow input: ids, filters, kept columns."""
+    """The columns of an Arrow input that the set needs: ids, filters, kept columns."""
     if not (hasattr(filters, "__arrow_c_stream__") or hasattr(filters, "__arrow_c_array__")):
         kind = type(filters).__name__
         raise ConfigError(f"filters are a DataFrame or an Arrow table, not {kind}")
@@ -153,14 +153,14 @@ def _table(filters: Any, names: FilterColumns) -> pa.Table:
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """The column without a dictionary, and without views, which Spark has no type for."""
+    """The column without a dictionary and without string views, which Spark has no type for."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     return column.cast(pa.string()) if pa.types.is_string_view(column.type) else column
 
 
 def _column(field: pa.Field) -> StructField:
-    """The column of Spark that an Arrow column is."""
+    """The Spark column of an Arrow column."""
     if not pa.types.is_null(field.type):
         if field.type in _SIGNED:
             return _column(pa.field(field.name, _SIGNED[field.type]))
@@ -173,7 +173,7 @@ def _column(field: pa.Field) -> StructField:
 
 
 def _cast(column: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
-    """The column in the type of the set; text is never made of numbers, nor numbers of text."""
+    """The column cast to its type in the set; raises ConfigError between text and numbers."""
     same = _is_text(column.type) == _is_text(field.type) or pa.types.is_null(column.type)
     try:
         if same:
@@ -181,8 +181,8 @@ def _cast(column: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
         error: Exception | None = None
     except (pa.ArrowException, ValueError) as raised:
         error = raised
-    told = f"column {field.name} of the filters is {column.type}, in the set it is {field.type}"
-    raise ConfigError(f"{told}; cast it" if error is None else f"{told}: {error}")
+    text = f"column {field.name} of the filters is {column.type}, in the set it is {field.type}"
+    raise ConfigError(f"{text}; cast it" if error is None else f"{text}: {error}")
 
 
 def _is_text(type_: pa.DataType) -> bool:
@@ -195,7 +195,7 @@ def _is_id(type_: pa.DataType) -> bool:
 
 
 def _with_nulls(columns: Sequence[StructField], names: Sequence[str]) -> list[StructField]:
-    """The columns under these names, with nulls allowed: later filters may have some."""
+    """The columns under these names, nullable, because later filters may contain nulls."""
 
     def allowed(value: Any) -> Any:
         if isinstance(value, dict):
@@ -211,12 +211,15 @@ def _need_types(columns: Sequence[StructField], known: Sequence[StructField] | N
     """Raises ConfigError unless the columns have the types of the set."""
     for old, new in zip(known or (), columns, strict=known is not None):
         if old.dataType != new.dataType:
-            told = f"{new.dataType.simpleString()}, in the set it is {old.dataType.simpleString()}"
-            raise ConfigError(f"column {new.name} of the filters is {told}; cast it")
+            types = f"{new.dataType.simpleString()}, in the set it is {old.dataType.simpleString()}"
+            raise ConfigError(f"column {new.name} of the filters is {types}; cast it")
 
 
-def _fitting(part: FilterReading, columns: Sequence[StructField]) -> FilterReading:
-    """The filters with kept columns in the types of the set: sessions differ in time zones."""
+def _fit_columns(part: FilterReading, columns: Sequence[StructField]) -> FilterReading:
+    """The filters with kept columns in the types of the set.
+
+    The types of timestamps differ between sessions with different time zones.
+    """
     target = pa.schema(list(arrow_schema_of(columns))[1:])
     if part.kept.schema == target or not part.kept.num_columns:
         return part

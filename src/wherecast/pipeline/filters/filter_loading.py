@@ -1,6 +1,6 @@
-"""Stored filters in a process: files are mapped once, and kept while versions come and go.
+"""Loads stored filters into a process: maps each file once and shares it between versions.
 
-Concurrency: any number of threads may load; one of them maps, the others wait.
+Concurrency: any number of threads may load; one thread maps, the others wait.
 """
 
 import json
@@ -17,22 +17,24 @@ from wherecast.arrays.vectors import array_of, values_of
 from wherecast.matching import IndexPart
 from wherecast.matching.matches import Id
 from wherecast.model import SnapshotError
-from wherecast.pipeline.filters.loaded_filters import LoadedFilters, loaded
+from wherecast.pipeline.filters.loaded_filters import LoadedFilters, with_columns
 from wherecast.pipeline.filters.stored_filters import StoredFilters, StoredPart, counters
 
 Open = Callable[[str], Path]  # the local file of a blob
 _Found = TypeVar("_Found")
 
-_LOADED_MAX = 4  # sets of filters that this process keeps
-_PARTS_MAX = 256  # parts that it keeps mapped
+_LOADED_MAX = 4  # sets of filters that this process keeps loaded
+_PARTS_MAX = 256  # parts that this process keeps mapped
 _TRIES = 3
 _lock = RLock()
-_parts: OrderedDict[str, IndexPart] = OrderedDict()  # by index, nothing hidden
+_parts: OrderedDict[str, IndexPart] = (
+    OrderedDict()
+)  # by the name of the index, without hidden filters
 _filters: OrderedDict[Any, LoadedFilters] = OrderedDict()
 
 
 def load(stored: StoredFilters, open_blob: Open) -> LoadedFilters:
-    """The filters, mapped; this process keeps the last few.
+    """The filters, memory-mapped; this process caches the last few.
 
     Raises:
         SnapshotError: a blob is missing or damaged.
@@ -51,11 +53,11 @@ def _load(stored: StoredFilters, open_blob: Open) -> LoadedFilters:
     batches = [read_batch(part.kept, open_blob) for part in stored.parts if part.kept is not None]
     kept = batches[0] if len(batches) == 1 else pa.concat_batches(batches or [_none(stored)])
     type_ = pa.type_for_alias(stored.id_type)
-    return loaded(parts, kept, type_, stored.schema, stored.enforced)
+    return with_columns(parts, kept, type_, stored.schema, stored.enforced)
 
 
 def _none(stored: StoredFilters) -> pa.RecordBatch:
-    """The further columns without a row."""
+    """The further columns, without rows."""
     columns = json.loads(stored.columns)
     if not columns:
         return pa.record_batch([], [])
@@ -68,7 +70,7 @@ def _none(stored: StoredFilters) -> pa.RecordBatch:
 
 
 def load_part(stored: StoredPart, open_blob: Open) -> IndexPart:
-    """The filters of a part, mapped, without its further columns."""
+    """The filters of a part, memory-mapped, without its further columns."""
     with _lock:
         part = _parts.pop(stored.index, None)
         if part is None:
@@ -81,12 +83,12 @@ def load_part(stored: StoredPart, open_blob: Open) -> IndexPart:
 
 
 def read_batch(name: str, open_blob: Open) -> pa.RecordBatch:
-    """The batch in a blob, mapped."""
+    """The batch of a blob, memory-mapped."""
     return _from_file(name, open_blob, _map_batch)
 
 
 def filter_table(stored: StoredPart, open_blob: Open) -> pa.Table:
-    """The ids, the texts and the further columns of what is not hidden in a part."""
+    """The ids, texts and further columns of the visible filters of a part."""
     part = load_part(stored, open_blob)
     names, columns = ["id", "filter"], [part.ids, read_batch(stored.texts, open_blob).column(0)]
     if stored.kept is not None:
@@ -98,7 +100,7 @@ def filter_table(stored: StoredPart, open_blob: Open) -> pa.Table:
 
 
 def one_naming(stored: StoredFilters, attribute: str, open_blob: Open) -> Id | None:
-    """The id of a filter that names an attribute, None where none does."""
+    """The id of some filter that names an attribute; None if there is no such filter."""
     for part in stored.parts:
         if any(attribute == name for name, _ in part.attributes):
             loaded_part = load_part(part, open_blob)
@@ -110,7 +112,7 @@ def one_naming(stored: StoredFilters, attribute: str, open_blob: Open) -> Id | N
 
 
 def _from_file(name: str, open_blob: Open, read: Callable[[Path], _Found]) -> _Found:
-    """What is read of a blob; one that left the host's cache before it was opened is asked anew."""
+    """The content of a blob; fetches a blob again that left the host's cache before the read."""
     for _ in range(_TRIES - 1):
         path = open_blob(name)
         try:

@@ -1,13 +1,15 @@
-"""`FilterSet`: filters that change while queries run, as Spark users hold them."""
+"""`FilterSet`: a set of filters that users of Spark change while queries run."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 from pyspark.sql.types import StructField, StructType
 
+from wherecast.matching.run_tiers import TIER_FILTERS
 from wherecast.model import ConfigError, Schema, parse_duration
 from wherecast.pipeline.filters import filter_changes
 from wherecast.pipeline.filters.blob_location import Place
@@ -31,7 +33,7 @@ class Change:
     """The effect of a change of a set.
 
     Attributes:
-        version: the version that the change made; the newest one where nothing changed.
+        version: the version that the change made; the newest version if nothing changed.
         added, replaced, removed: number of filters that were added, replaced and removed.
         rejected: the filters that were left out, with `on_bad_filter="skip"`.
     """
@@ -44,11 +46,11 @@ class Change:
 
 
 class MissingFilter(ConfigError, KeyError):
-    """Ids that a set of filters does not hold; nothing was removed.
+    """The set does not hold some of the ids to remove; nothing was removed.
 
     Attributes:
-        ids: the first of the ids.
-        count: number of the ids.
+        ids: the first missing ids.
+        count: number of missing ids.
     """
 
     def __init__(self, ids: Sequence[str | int], count: int) -> None:
@@ -74,6 +76,8 @@ class FilterSet:
         keep: the further columns of the filters that the set keeps.
     """
 
+    _tier_filters = TIER_FILTERS  # largest number of filters of a part of the lowest tier
+
     def __init__(
         self,
         uri: str | Path,
@@ -84,7 +88,7 @@ class FilterSet:
         filter: str | None = None,
         keep_for: str | timedelta | None = None,
     ) -> None:
-        """Opens the set under a URI; with a schema, makes an empty set where there is none.
+        """Opens the set under a URI; with a schema, makes an empty set if there is none.
 
         Args:
             uri: a path, or the URI of a store with conditional writes, that the driver and all
@@ -99,25 +103,25 @@ class FilterSet:
             keep_for: how long a version is kept after the next one was made; by default a week.
 
         Raises:
-            ConfigError: there is no set, or a set with other options; or the store cannot keep two
-                writers apart.
+            ConfigError: there is no set, or it was made with other options, or the store has no
+                conditional writes.
         """
         self._versions = FilterVersions(open_blobs(uri, conditional=True))
         self.uri = self._versions.uri
-        asked = _asked(schema, keep, keep_for)
+        given = _given_options(schema, keep, keep_for)
         options = self._versions.options()
         if options is None:
             if schema is None:
                 raise ConfigError(f"there is no set of filters at {uri}; give a schema to make one")
-            named = SetOptions(**asked, id=id or "id", filter=filter or "filter")
+            named = SetOptions(**given, id=id or "id", filter=filter or "filter")
             options = self._versions.make(named)
-        _need_same(options, replace(options, **asked), self.uri)
+        _need_same(options, replace(options, **given), self.uri)
         self._options = options
         self._columns = FilterColumns(id or options.id, filter or options.filter, options.keep)
 
     @property
     def schema(self) -> Schema:
-        """What publications are read with."""
+        """The schema of the publications."""
         return self._options.schema
 
     @property
@@ -140,7 +144,7 @@ class FilterSet:
         return f"FilterSet({self.uri!r}, version={newest.number}, filters={count})"
 
     def filters(self, version: int | None = None) -> Filters:
-        """The filters of a version, the newest where none is given; they do not change.
+        """The filters of a version, by default the newest; the result never changes.
 
         Raises:
             SnapshotError: the version is no longer kept.
@@ -158,14 +162,14 @@ class FilterSet:
         """The filters of the version that a batch of a query uses, for `foreachBatch`.
 
         The first call fixes the newest version for the batch, so that a repeated batch uses the
-        same version again. The last hundred batches of a query are remembered.
+        same version again. The set remembers the last hundred batches of a query.
 
         Args:
-            query: a name for the query, the same whenever it is started.
+            query: a name for the query, the same at every start.
             batch: the number of the batch, as `foreachBatch` gives it.
 
         Raises:
-            SnapshotError: the version was fixed earlier, and is no longer kept.
+            SnapshotError: the version of this batch is no longer kept.
         """
         self.filters()  # raises ConfigError before the first filter
         return Filters(pinned(self.uri, query, batch), self.uri)
@@ -176,29 +180,30 @@ class FilterSet:
         Args:
             filters: a DataFrame, or anything with the Arrow interface, with the columns of the ids,
                 of the filters, and those that the set keeps.
-            on_bad_filter: `raise` refuses all filters where one is invalid; `skip` leaves out the
-                invalid ones.
+            on_bad_filter: `raise` refuses all filters if one is invalid; `skip` leaves out the
+                invalid filters.
 
         Raises:
             FilterError: filters are invalid.
             ConfigError: an id occurs twice, or a column is missing or has another type than before.
             ConflictError: another writer made the next version; nothing changed.
         """
-        return self._changed(filters, on_bad_filter, filter_changes.add)
+        add = partial(filter_changes.add, tier_filters=self._tier_filters)
+        return self._change(filters, on_bad_filter, add)
 
     def replace(self, filters: Any, on_bad_filter: OnBad = "raise") -> Change:
         """Replaces all filters of the set; arguments and errors are those of `add`."""
-        return self._changed(filters, on_bad_filter, filter_changes.replace_all)
+        return self._change(filters, on_bad_filter, filter_changes.replace_all)
 
     def remove(self, ids: Any, missing: Literal["raise", "skip"] = "raise") -> Change:
         """Removes filters.
 
         Args:
             ids: a list of ids, or a DataFrame or Arrow table with the column of the ids.
-            missing: `raise` removes nothing where an id is unknown; `skip` removes the known ones.
+            missing: `raise` removes nothing if an id is unknown; `skip` ignores unknown ids.
 
         Raises:
-            MissingFilter: an id is not in the set; a `ConfigError`, and a `KeyError` too.
+            MissingFilter: an id is not in the set; it is both a `ConfigError` and a `KeyError`.
             ConflictError: another writer made the next version; nothing changed.
         """
         if missing not in ("raise", "skip"):
@@ -211,8 +216,8 @@ class FilterSet:
         if base is None or len(absent) == len(given):
             return Change(newest.number)
         folder = self._versions.folder(newest.number + 1)
-        stored, counts = filter_changes.remove(base, given, folder, open_blob)
-        return self._committed(newest, stored, counts)
+        stored, counts = filter_changes.remove(base, given, folder, open_blob, self._tier_filters)
+        return self._commit(newest, stored, counts)
 
     def compact(self) -> Change:
         """Puts all filters into one part; matching is then as fast as on compiled filters."""
@@ -223,12 +228,12 @@ class FilterSet:
         stored = filter_changes.compact(newest.filters, folder, Place(self.uri).open)
         if stored is newest.filters:
             return Change(newest.number)
-        return self._committed(newest, stored, ChangeCounts())
+        return self._commit(newest, stored, ChangeCounts())
 
     def _newest(self) -> Version:
         return self._versions.read(self._versions.latest())
 
-    def _changed(self, filters: Any, on_bad: OnBad, change: Callable[..., Any]) -> Change:
+    def _change(self, filters: Any, on_bad: OnBad, change: Callable[..., Any]) -> Change:
         need_on_bad(on_bad)
         newest = self._newest()
         columns, parts = read_input(filters, self._columns, self.schema, newest.filters)
@@ -238,9 +243,9 @@ class FilterSet:
         stored, counts = change(base, part, folder, Place(self.uri).open)
         if counts == ChangeCounts() and newest.filters is not None:
             return Change(newest.number, rejected=tuple(rejected))
-        return self._committed(newest, stored, counts, rejected)
+        return self._commit(newest, stored, counts, rejected)
 
-    def _committed(
+    def _commit(
         self,
         newest: Version,
         stored: StoredFilters,
@@ -255,28 +260,28 @@ class FilterSet:
         return StoredFilters(self.schema, self._options.enforced, shown, type_, ())
 
 
-def _asked(
+def _given_options(
     schema: StructType | Schema | None, keep: Sequence[str], keep_for: str | timedelta | None
 ) -> dict[str, Any]:
     """The options that the caller gave, in the form of `SetOptions`."""
-    asked: dict[str, Any] = {}
+    given: dict[str, Any] = {}
     if schema is not None:
         enforced = isinstance(schema, Schema)
         attributes = schema if isinstance(schema, Schema) else Schema.from_spark(schema)
-        asked |= {"schema": attributes, "enforced": enforced}
+        given |= {"schema": attributes, "enforced": enforced}
     need_names("keep", keep)
     if keep:
-        asked["keep"] = tuple(dict.fromkeys(keep))
+        given["keep"] = tuple(dict.fromkeys(keep))
     if keep_for is not None:
         duration = parse_duration(keep_for)
         if duration < _KEEP_FOR_MIN:
             raise ConfigError("keep_for is at least 1m: queries look back at the last version")
-        asked["keep_for_s"] = duration.total_seconds()
-    return asked
+        given["keep_for_s"] = duration.total_seconds()
+    return given
 
 
 def _need_same(there: SetOptions, given: SetOptions, uri: str) -> None:
-    """Raises ConfigError where a set was made with other options."""
+    """Raises ConfigError if the set was made with other options."""
     for what, old, new in (
         ("schema", there.schema, given.schema),
         ("domains", there.enforced, given.enforced),

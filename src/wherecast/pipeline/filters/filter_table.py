@@ -1,7 +1,7 @@
-"""A table of filters, read and checked once.
+"""Compiles tables of filters.
 
-read:     a table of ids, filters and further columns → what was read of it, on whichever machine
-assemble: what was read → one part, in the order of the ids, with its further columns
+read:     a table of ids, filters and further columns → a `FilterReading`, on any machine
+assemble: readings → one part, in the order of the ids, with its further columns
 """
 
 from collections.abc import Sequence
@@ -24,13 +24,13 @@ _SHOWN_MAX = 3
 
 @dataclass(frozen=True, slots=True)
 class RejectedFilter:
-    """A filter that cannot be used, as it was given, and why.
+    """A filter that cannot be used, and the reason.
 
     Attributes:
-        id: its id; None where that is missing.
-        filter: its text; None where that is missing.
-        error: what is wrong, with a hint where there is one.
-        position: where in the text, counted in characters from 0, if known.
+        id: the id of the filter, or None if it is missing.
+        filter: the text of the filter, or None if it is missing.
+        error: the reason, with a hint if there is one.
+        position: the position of the error in the text, in characters from 0, if known.
     """
 
     id: Any
@@ -41,14 +41,14 @@ class RejectedFilter:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FilterReading:
-    """What was read of a table of filters; picklable.
+    """The good and the bad filters of a table; picklable.
 
     Attributes:
-        ids: of the good ones, int64 or large_string.
-        texts: of the good ones, large_string.
-        kept: further columns of the good ones.
-        table: the good ones.
-        rejected: the bad ones.
+        ids: the ids of the good filters, int64 or large_string.
+        texts: the texts of the good filters, large_string.
+        kept: the further columns of the good filters.
+        table: the predicates of the good filters.
+        rejected: the bad filters.
     """
 
     ids: pa.Array
@@ -60,12 +60,12 @@ class FilterReading:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FilterPart:
-    """Filters in the order of their ids, with what belongs to each.
+    """Filters in the order of their ids, with their texts and further columns.
 
     Attributes:
         part: the filters.
-        texts: as they were given, large_string.
-        kept: further columns.
+        texts: the original texts of the filters, large_string.
+        kept: the further columns.
     """
 
     part: IndexPart
@@ -74,7 +74,7 @@ class FilterPart:
 
 
 def read(table: pa.Table, schema: Schema) -> FilterReading:
-    """The filters of a table: ids first, filters second; the other columns are kept."""
+    """Reads a table: its first column holds ids, its second filters, the others are kept."""
     table = table.combine_chunks()
     table, rejected = _readable(table)
     ids, texts = _one(table.column(0)), _one(table.column(1))
@@ -106,7 +106,7 @@ def read(table: pa.Table, schema: Schema) -> FilterReading:
 def assemble(
     parts: Sequence[FilterReading], schema: Schema, on_bad: OnBad
 ) -> tuple[FilterPart, list[RejectedFilter]]:
-    """One part with all that was read, and what was rejected with `on_bad="skip"`.
+    """One part with all good filters and, with `on_bad="skip"`, the rejected filters.
 
     Raises:
         FilterError: with `on_bad="raise"`, the first three bad filters and their count.
@@ -130,7 +130,7 @@ def assemble(
 
 
 def stored_ids(ids: pa.Array) -> pa.Array:
-    """The ids as parts keep them."""
+    """The ids in the types of parts: int64 or large_string."""
     if not pa.types.is_integer(ids.type):
         return ids.cast(pa.large_string())
     try:
@@ -146,7 +146,7 @@ def need_on_bad(on_bad: object) -> None:
 
 
 def refuse_duplicates(ids: pa.Array) -> None:
-    """Raises ConfigError where an id occurs twice."""
+    """Raises ConfigError if an id occurs twice."""
     counts = ids.value_counts()
     several = counts.filter(pc.greater(counts.field("counts"), 1))
     if len(several):
@@ -162,7 +162,7 @@ def _pairs(ids: pa.Array, texts: pa.Array, chosen: pa.Array) -> list[tuple[Any, 
 
 
 def _readable(table: pa.Table) -> tuple[pa.Table, list[RejectedFilter]]:
-    """The rows with valid ids and filters, and the rows whose text is damaged."""
+    """The rows whose ids and filters are UTF-8, and a rejection for each other row."""
     columns = [_one(table.column(place)) for place in (0, 1)]
     bad = np.zeros(table.num_rows, np.bool_)
     for column in columns:
@@ -189,7 +189,7 @@ def _is_utf8(value: bytes) -> bool:
 
 
 def _shown(value: pa.Scalar) -> Any:
-    """A value that may be damaged text, as it can be shown."""
+    """The value for a message, with replacement characters in place of damaged text."""
     if pa.types.is_integer(value.type) or not value.is_valid:
         return value.as_py()
     return value.as_buffer().to_pybytes().decode(errors="replace")
@@ -206,19 +206,19 @@ def _bad(id: Any, text: str | None, error: FilterError) -> RejectedFilter:
 
 def _bad_filters(rejected: list[RejectedFilter]) -> FilterError:
     """One error for all bad filters: the first few and the count."""
-    shown = "; ".join(f"{bad.id!r}: {_told(bad)}" for bad in rejected[:_SHOWN_MAX])
+    shown = "; ".join(f"{bad.id!r}: {_message(bad)}" for bad in rejected[:_SHOWN_MAX])
     more = len(rejected) - _SHOWN_MAX
     noun = "filter cannot" if len(rejected) == 1 else "filters cannot"
     rest = f"; and {more} more" if more > 0 else ""
     return FilterError(f"{len(rejected)} {noun} be used: {shown}{rest}")
 
 
-def _told(bad: RejectedFilter) -> str:
+def _message(bad: RejectedFilter) -> str:
     return bad.error if bad.position is None else f"{bad.error} (at position {bad.position})"
 
 
 def _one(column: pa.ChunkedArray) -> pa.Array:
-    """The column in one piece, without a dictionary."""
+    """The column as one array, without a dictionary."""
     array = column.combine_chunks()
     if isinstance(array, pa.ChunkedArray):
         array = array.chunk(0) if array.num_chunks else pa.nulls(0, column.type)

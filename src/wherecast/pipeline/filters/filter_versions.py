@@ -1,16 +1,16 @@
 """Versions of a set of filters under a URI.
 
-    set.json              what the set was made for; never changes
+    set.json              the options of the set; never changes
     versions/<number>     a version: the list of its parts; numbers have no gaps
-    blobs/<number>/…      the files that came with a version
+    blobs/<number>/…      the new files of a version
     pins/<query>/<batch>  the version that a micro-batch of a query uses
 
-Contract. A version is committed by making its file, which only one writer can do; the others get a
-`ConflictError` and have changed nothing. A version and its files are kept for a stated time after
-the next one was made, and may then be removed by whoever commits. A pin is made by the first task
-that asks and read by all others, so that all tasks of a micro-batch use one version, also when
-they are tried again or the batch is replayed. The last hundred pins of a query are kept, as many as
-Spark keeps of its own batches.
+Contract. A writer commits a version by creating its file, which only one writer can do; the others
+get a `ConflictError` and have changed nothing. A version and its files are kept for `keep_for`
+after the next version was made; then any commit may remove them. The first task of a micro-batch
+creates its pin and the other tasks read it, so that all tasks of the batch use one version, also
+when tasks are retried or the batch is replayed. The last hundred pins of a query are kept, as many
+as Spark keeps of its own batches.
 """
 
 import time
@@ -29,19 +29,19 @@ from wherecast.store.blobs.blobs import Blobs, MissingBlob
 
 _SET = "set.json"
 _PINS_KEPT = 100
-_LOOK_AHEAD_S = 30  # less than any version is kept
+_LOOK_AHEAD_S = 30  # shorter than the shortest keep_for
 
 
 @dataclass(frozen=True, slots=True)
 class SetOptions:
-    """What a set of filters was made for.
+    """The options of a set of filters.
 
     Attributes:
-        schema: of the publications.
-        enforced: whether it also decides which publications are good.
+        schema: the schema of the publications.
+        enforced: whether publications that violate the schema are refused.
         keep: the further columns of the filters that the set keeps.
-        keep_for_s: how long a version is kept after the next one was made.
-        id, filter: the columns with the ids and the filters, in what is added.
+        keep_for_s: how long a version is kept after the next version was made.
+        id, filter: the columns of the ids and of the filters in added filters.
     """
 
     schema: Schema
@@ -61,7 +61,7 @@ class SetOptions:
 
     @staticmethod
     def from_dict(given: dict[str, Any]) -> "SetOptions":
-        """The options that `to_dict` gave."""
+        """The options from a result of `to_dict`."""
         schema, keep = schema_of(given["schema"]), tuple(given["keep"])
         return SetOptions(**{**given, "schema": schema, "keep": keep})
 
@@ -71,12 +71,12 @@ class Version:
     """A version of a set.
 
     Attributes:
-        number: counted from 1.
-        made_s: when it was made, in seconds since 1970.
-        counts: what changed.
-        filters: all filters, None before the first were added.
-        writer: a name for who made it, never used again.
-        after: the writer of the version before.
+        number: the number of the version, from 1.
+        made_s: the time at which the version was made, in seconds since 1970.
+        counts: the numbers of added, replaced and removed filters.
+        filters: all filters; None before the first filters were added.
+        writer: a unique name for the commit that made the version.
+        after: the `writer` of the version before.
     """
 
     number: int
@@ -94,23 +94,23 @@ class FilterVersions:
         self.blobs = blobs
         self.uri = blobs.uri
         self._clock = clock
-        self._newest = (0, 0.0)  # what this object saw last, and when
+        self._newest = (0, 0.0)  # the newest version that this object saw, and when
 
     def options(self) -> SetOptions | None:
-        """What the set was made for, None where there is no set."""
+        """The options of the set, or None if there is no set."""
         found = self._read(_SET)
         return None if found is None else SetOptions.from_dict(found)
 
     def make(self, options: SetOptions) -> SetOptions:
-        """Makes an empty set; returns the options of the one that is there then.
+        """Makes an empty set unless there is one; returns the options of the existing set.
 
         Raises:
-            ConfigError: what was written would be read as something else; nothing was written.
+            ConfigError: the options would be read back as others; nothing was written.
         """
         content = packed(options.to_dict())
         if SetOptions.from_dict(unpacked(content, _SET)) != options:
             raise ConfigError("this schema cannot be stored: it would be read as another one")
-        # The version first: with the options a set is complete, whenever its maker dies.
+        # The version comes first, so that a set with options is complete whenever its maker dies.
         self._create(Version(1, self._clock(), ChangeCounts(), None, uuid.uuid4().hex, None))
         self.blobs.create(_SET, content)
         made = self.options()
@@ -122,7 +122,7 @@ class FilterVersions:
         now = self._clock()
         number, seen_s = self._newest
         if number and 0 <= now - seen_s < _LOOK_AHEAD_S:
-            # What followed was there after that, so it was not removed yet: no gaps.
+            # Versions made since then are too young to be removed, so there are no gaps.
             while self.blobs.exists(_name(number + 1)):
                 number += 1
         else:
@@ -136,10 +136,10 @@ class FilterVersions:
         return number
 
     def read(self, number: int) -> Version:
-        """A version.
+        """The version with a number.
 
         Raises:
-            SnapshotError: it was removed, or never was, or is damaged.
+            SnapshotError: the version was removed, never existed, or is damaged.
         """
         found = self._version(number)
         if found is None:
@@ -148,14 +148,14 @@ class FilterVersions:
         return found
 
     def folder(self, number: int) -> Folder:
-        """Where the files of a version go that is being made."""
+        """The folder for the files of a new version."""
         return Folder(self.blobs, f"blobs/{number:020}")
 
     def commit(self, before: Version, filters: StoredFilters, counts: ChangeCounts) -> Version:
-        """Makes the version after another, which must be the newest; removes what is due.
+        """Makes the version after `before`, which must be the newest; removes expired versions.
 
         Raises:
-            ConflictError: another writer made it; nothing changed.
+            ConflictError: another writer made this version; nothing changed.
         """
         number, writer = before.number + 1, uuid.uuid4().hex
         version = Version(number, self._clock(), counts, filters, writer, before.writer)
@@ -169,12 +169,12 @@ class FilterVersions:
         self._newest = (number, version.made_s)
         try:
             self._remove_old(numbers)
-        except WherecastError as error:  # the version is made all the same
+        except WherecastError as error:  # the commit itself has succeeded
             warnings.warn(f"old versions of filters are not removed: {error}", stacklevel=2)
         return version
 
     def pin(self, query: str, batch: int) -> int:
-        """The version that a micro-batch uses: the newest when the first task asks."""
+        """The version that a micro-batch uses: the newest one at the call of its first task."""
         name = f"pins/{query}/{batch:020}"
         found = self._read(name)
         if found is None:
@@ -184,7 +184,7 @@ class FilterVersions:
         return int(found["version"])
 
     def _read(self, name: str) -> dict[str, Any] | None:
-        """A manifest, None where there is none."""
+        """The content of a manifest, or None if it does not exist."""
         try:
             content = self.blobs.read(name)
         except MissingBlob:
@@ -206,7 +206,7 @@ class FilterVersions:
         return [int(name) for name in names if name.isdecimal()]
 
     def _create(self, version: Version) -> bool:
-        """Makes the file of a version; whether it is this one that is there then."""
+        """Creates the file of a version; returns whether the file holds this version then."""
         stored = version.filters
         content = packed(
             {
@@ -218,7 +218,7 @@ class FilterVersions:
             }
         )
         name = _name(version.number)
-        # A network may lose the answer to a write that was done: the content tells.
+        # A network may lose the answer to a successful write, so the content decides.
         return self.blobs.create(name, content) or self._is_there(name, content)
 
     def _is_there(self, name: str, content: bytes) -> bool:
@@ -228,10 +228,10 @@ class FilterVersions:
             return False
 
     def _is_late(self, version: Version, numbers: list[int]) -> bool:
-        """Whether the number was another's, whose version was removed before this one was made.
+        """Whether an expired version of another writer had this number; if so, deletes the file.
 
-        A writer that takes longer than versions are kept finds the name free again. It is then not
-        the newest, and what follows did not follow it.
+        A writer that takes longer than versions are kept finds the name of the expired version
+        free again. Its version is then not the newest, and the next version did not follow it.
         """
         if numbers[-1:] == [version.number]:
             return False
@@ -242,9 +242,9 @@ class FilterVersions:
         return True
 
     def _remove_old(self, numbers: list[int]) -> None:
-        """Removes versions that were kept long enough, and the files that only they had.
+        """Removes expired versions, and the files that only they use.
 
-        Several writers may do so at once: what another one has removed is passed over.
+        Several writers may do so at once; versions that another writer has removed are skipped.
         """
         options = self.options()
         assert options is not None
@@ -261,14 +261,14 @@ class FilterVersions:
             self._remove_files(oldest)
 
     def _remove_files(self, oldest: Version) -> None:
-        """Removes the files of versions up to the oldest that is kept, if that does not use them.
+        """Removes the files of versions up to `oldest` that `oldest` does not use.
 
-        A version uses what the one before used, or came with itself. So what the oldest does not
-        use of the files up to it, no later one uses.
+        A version uses only files of the version before and its own new files. So a file of an
+        earlier version that `oldest` does not use is not used by any later version.
         """
         used = set() if oldest.filters is None else set(oldest.filters.blobs)
         for name in self.blobs.names("blobs"):
-            number = name.split("/")[1]  # a file of another kind is left alone
+            number = name.split("/")[1]  # files with other names are ignored
             if number.isdecimal() and int(number) <= oldest.number and name not in used:
                 self.blobs.delete(name)
 

@@ -1,4 +1,4 @@
-"""Filters in memory, ready to be matched: parts with the columns that are kept of them."""
+"""Filters in memory, ready for matching: parts with their kept columns."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -20,17 +20,17 @@ from wherecast.pipeline.stages.pace import Pace
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LoadedFilters:
-    """Filters that this process can match; a filter is known by its place.
+    """Filters that this process can match; results name a filter by its position.
 
     Attributes:
-        schema: what publications are read with: the declared schema where it is enforced, else
+        schema: the schema for reading publications: the declared schema if it is enforced, else
             the attributes that the filters name.
-        enforced: whether publications may be refused, since the schema was declared.
+        enforced: whether publications that violate the schema are refused.
         named: the attributes that the filters name.
         parts: the filters.
-        ids: their ids, of the type they came in.
-        kept: further columns of them.
-        pace: how many publications are matched at once.
+        ids: the ids of the filters, in their original type.
+        kept: the further columns of the filters.
+        pace: decides how many publications are matched at once.
     """
 
     schema: Schema
@@ -45,21 +45,21 @@ class LoadedFilters:
         return len(self.parts)
 
     def load(self) -> "LoadedFilters":
-        """The filters themselves: they are here already."""
+        """These filters, which are loaded already."""
         return self
 
 
 def compile_filters(
     table: pa.Table, schema: Schema, enforced: bool = False, on_bad: OnBad = "raise"
 ) -> tuple[LoadedFilters, list[RejectedFilter]]:
-    """The filters of a table, in this process.
+    """Compiles the filters of a table in this process.
 
     Args:
-        table: its first two columns are ids (strings or integers) and filters; the others are
-            kept.
-        schema: what they are read with.
-        enforced: whether the schema also decides which publications are good.
-        on_bad: what a filter that cannot be used does.
+        table: ids (strings or integers) in the first column, filters in the second, further
+            columns to keep.
+        schema: the schema of the filters.
+        enforced: whether publications that violate the schema are refused.
+        on_bad: whether a bad filter raises an error or is skipped.
 
     Returns:
         The good filters, and the rejected ones with `on_bad="skip"`.
@@ -70,25 +70,25 @@ def compile_filters(
     """
     part, rejected = compile_part(table, schema, on_bad)
     type_ = table.schema.field(0).type
-    return loaded([part.part], part.kept, type_, schema, enforced), rejected
+    return with_columns([part.part], part.kept, type_, schema, enforced), rejected
 
 
 def compile_part(
     table: pa.Table, schema: Schema, on_bad: OnBad = "raise"
 ) -> tuple[FilterPart, list[RejectedFilter]]:
-    """The filters of a table with what belongs to each, as `compile_filters` reads them."""
+    """The part of a table's filters and the rejected filters, as in `compile_filters`."""
     need_on_bad(on_bad)
     return assemble([read(table, schema)], schema, on_bad)
 
 
-def loaded(
+def with_columns(
     parts: Sequence[IndexPart],
     kept: pa.RecordBatch,
     id_type: pa.DataType,
     schema: Schema,
     enforced: bool,
 ) -> LoadedFilters:
-    """Parts with their further columns, ready to be matched."""
+    """The loaded filters of parts and their further columns."""
     named = named_by([part.attributes for part in parts])
     columns = [part.ids for part in parts if len(part)]
     ids = pa.concat_arrays(columns) if columns else pa.array([], id_type)
@@ -103,7 +103,7 @@ def named_by(attributes: Iterable[Sequence[Attribute]]) -> tuple[Attribute, ...]
 
 
 def reading_schema(schema: Schema, enforced: bool, named: Sequence[Attribute]) -> Schema:
-    """What publications are read with."""
+    """The schema for reading publications; see `LoadedFilters.schema`."""
     if enforced:
         return schema
     names = {attribute.name for attribute in named}

@@ -1,6 +1,6 @@
-"""Small JSON files that say what belongs together, each with its format and a digest of the rest.
+"""Manifests: small JSON files with the names of blobs, a format number and a digest.
 
-A blob's name proves its bytes. The names and counts in a manifest are proved by its digest.
+The name of a blob verifies its bytes. The digest of a manifest verifies its names and counts.
 """
 
 import json
@@ -13,7 +13,7 @@ FORMAT = 1
 
 
 def packed(content: dict[str, Any]) -> bytes:
-    """The content as `unpacked` reads it; the same for the same content."""
+    """The bytes of a manifest, equal for equal content; `unpacked` reads them."""
     head = {"format": FORMAT, "digest": _digest(content)}
     return json.dumps({**head, **content}, indent=1).encode()
 
@@ -22,11 +22,11 @@ def unpacked(text: bytes, where: str) -> dict[str, Any]:
     """The content of a manifest.
 
     Args:
-        text: what `packed` gave.
-        where: it was found, for errors.
+        text: a result of `packed`.
+        where: the location of the manifest, for errors.
 
     Raises:
-        SnapshotError: it is damaged, or a newer version wrote it.
+        SnapshotError: the manifest is damaged, or a newer version of Wherecast wrote it.
     """
     try:
         content: dict[str, Any] = json.loads(text)
@@ -44,5 +44,5 @@ def unpacked(text: bytes, where: str) -> dict[str, Any]:
 
 
 def _digest(content: dict[str, Any]) -> str:
-    plain = json.dumps(content, separators=(",", ":"))  # the order of attributes counts too
+    plain = json.dumps(content, separators=(",", ":"))  # unsorted: the order of attributes matters
     return blake2b(plain.encode(), digest_size=16).hexdigest()

@@ -1,9 +1,8 @@
-"""Where the blobs of filters are that were compiled but not saved: a directory of this process.
+"""The directory of this process for the blobs of filters that were compiled but not saved.
 
-Contract. The directory stays after the process has ended, so that pickled filters can be used by
-another one of this host. It may be removed a week after that; whoever makes a directory marks those
-whose process has ended, and removes those that were marked a week ago. The process holds a lock on
-its directory while it runs.
+Contract. The directory outlives the process, so that another process of this host can use pickled
+filters. A process holds a lock on its directory while it runs. A process that makes a directory
+also marks the directories of ended processes, and removes directories that were marked a week ago.
 """
 
 import fcntl
@@ -36,16 +35,19 @@ def _made(process: int) -> Path:
             _remove_old(home)
             directory = Path(tempfile.mkdtemp(prefix=f"{process}-", dir=home))
             fcntl.flock(os.open(directory / _LOCK, os.O_CREAT | os.O_RDWR), fcntl.LOCK_EX)
-            # Another may have been quicker with the lock, and found no process behind it.
+            # Another process may have got the lock first and have marked the directory as ended.
             (directory / _ENDED).unlink(missing_ok=True)
             return directory
-    raise ConfigError("no place for filters: set WHERECAST_CACHE_DIR to a directory to write to")
+    raise ConfigError("no place for filters: set WHERECAST_CACHE_DIR to a writable directory")
 
 
 def _remove_old(home: Path) -> None:
-    """Removes the directories of processes that have ended, after a time."""
+    """Marks the directories of ended processes; removes those that were marked long ago."""
     for directory in home.iterdir():
-        with suppress(OSError), _free(directory) as free:  # or someone else is quicker
+        with (
+            suppress(OSError),
+            _free(directory) as free,
+        ):  # another process may remove the directory first
             if not free:
                 continue
             if not (directory / _ENDED).exists():
@@ -56,11 +58,11 @@ def _remove_old(home: Path) -> None:
 
 @contextmanager
 def _free(directory: Path) -> Iterator[bool]:
-    """Whether the process of a directory has ended; no other one gets its lock meanwhile."""
+    """Whether the process of a directory has ended; holds the lock of the directory meanwhile."""
     try:
         handle = os.open(directory / _LOCK, os.O_RDWR)
     except FileNotFoundError:
-        yield _is_old(directory)  # a new one has no lock yet
+        yield _is_old(directory)  # a new directory has no lock yet
         return
     try:
         yield _got_lock(handle)
@@ -69,7 +71,7 @@ def _free(directory: Path) -> Iterator[bool]:
 
 
 def _got_lock(handle: int) -> bool:
-    """Whether this call got the lock, which is free again when the file is closed."""
+    """Whether this call got the lock, which lasts until the file is closed."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -1,10 +1,10 @@
-"""Filters as blobs: what is stored of them, and by which names it is found.
+"""Filters as blobs: the stored files of filters and their names.
 
     FilterPart ──store_part──▶ StoredPart ──▶ StoredFilters ──load──▶ LoadedFilters
                 (files)         (names)        (small, picklable)      (mapped files)
 
-A blob's name is the digest of its content, so a name never means two things. `filter_loading` reads
-the blobs back. Snapshots of live subscriptions use the same blobs.
+The name of a blob is the digest of its content, so a name never stands for two contents.
+`filter_loading` reads the blobs. Snapshots of live subscriptions use the same blobs.
 """
 
 import json
@@ -46,15 +46,15 @@ class StoredPart:
     """The blobs of a part.
 
     Attributes:
-        filters: how many it holds, hidden ones included.
-        never: how many of those that are not hidden can never match.
-        nbytes: the bytes of its index.
-        attributes: what the filters name that are not hidden, each with its type.
-        content: the content id of its index: the same for the same filters.
-        index, texts: blobs.
-        kept: the blob of the further columns, None where there are none.
-        hidden: the blob with the places of hidden filters, None where there are none.
-        hidden_count: how many those are.
+        filters: number of filters, hidden ones included.
+        never: number of visible filters that can never match.
+        nbytes: size of the index in bytes.
+        attributes: names and types of the attributes that the visible filters name.
+        content: the content id of the index: equal for equal filters.
+        index, texts: the blobs of the index and of the texts.
+        kept: the blob of the further columns, None if there are none.
+        hidden: the blob with the positions of hidden filters, None if there are none.
+        hidden_count: number of hidden filters.
     """
 
     filters: int
@@ -69,7 +69,7 @@ class StoredPart:
     hidden_count: int = 0
 
     def __len__(self) -> int:
-        """The filters that are not hidden."""
+        """Number of visible filters."""
         return self.filters - self.hidden_count
 
     @property
@@ -88,13 +88,13 @@ class StoredFilters:
     """Filters by the names of their blobs.
 
     Attributes:
-        schema: what they were read with.
-        enforced: whether it also decides which publications are good.
+        schema: the schema of the filters.
+        enforced: whether publications that violate the schema are refused.
         columns: the id and the further columns, as JSON of Spark's types.
         id_type: the Arrow type of the ids.
-        parts: where the filters are.
-        rejected: the blob with those that were left out, None where there are none.
-        rejected_count: how many those are.
+        parts: the parts that hold the filters.
+        rejected: the blob of the rejected filters, None if there are none.
+        rejected_count: number of rejected filters.
     """
 
     schema: Schema
@@ -123,7 +123,7 @@ class StoredFilters:
 
     @cached_property
     def key(self) -> tuple[Any, ...]:
-        """The same for two that match alike."""
+        """A key that is equal for filters with equal results."""
         return self.mapped, self.enforced, self.columns, self.id_type, repr(self.schema)
 
     @property
@@ -133,7 +133,7 @@ class StoredFilters:
         return (*own, *(name for part in self.parts for name in part.blobs))
 
     def to_dict(self) -> dict[str, Any]:
-        """The filters as `from_dict` reads them, for a manifest."""
+        """The content of a manifest, which `from_dict` reads."""
         return {
             "schema": schema_dict(self.schema),
             "enforced": self.enforced,
@@ -163,18 +163,18 @@ class StoredFilters:
 
 
 def schema_dict(schema: Schema) -> dict[str, Any]:
-    """A schema as `schema_of` reads it."""
+    """The JSON form of a schema, which `schema_of` reads."""
     unsupported = dict(schema.unsupported)
     return {"attributes": schema.to_dict(), "open": schema.open, "unsupported": unsupported}
 
 
 def schema_of(given: dict[str, Any]) -> Schema:
-    """The schema of its JSON form."""
+    """The schema from its JSON form."""
     return read_back(given["attributes"], given["open"], given["unsupported"])
 
 
 def attribute_of(schema: Schema, name: str, type_: Any) -> Attribute:
-    """The declared attribute of that name and type, or an undeclared one."""
+    """The declared attribute of this name and type, or else a new undeclared attribute."""
     found = schema.find(name)
     same = found is not None and (found.name, found.type) == (name, type_)
     return found if found is not None and same else Attribute(name, type_)
@@ -182,13 +182,13 @@ def attribute_of(schema: Schema, name: str, type_: Any) -> Attribute:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """Where blobs are put: a folder of a store."""
+    """A folder of a store, for new blobs."""
 
     blobs: Blobs
     name: str = "blobs"
 
     def put(self, path: Path, suffix: str) -> str:
-        """Copies a file in; gives the blob."""
+        """Copies a file into the folder; returns the name of the blob."""
         name = f"{self.name}/{blob_name(path, suffix)}"
         self.blobs.put_file(name, path)
         return name
@@ -197,13 +197,13 @@ class Folder:
 def store_filters(
     parts: Sequence[FilterReading], empty: StoredFilters, on_bad: OnBad, folder: Folder
 ) -> StoredFilters:
-    """Filters that were read, as one part.
+    """Stores the filters of readings as one part.
 
     Args:
-        parts: what was read.
-        empty: how they were read, and their columns.
-        on_bad: what a filter that cannot be used does.
-        folder: where the blobs go.
+        parts: the readings.
+        empty: the schema and the columns of the filters, without parts.
+        on_bad: whether a bad filter raises an error or is skipped.
+        folder: the folder for the blobs.
 
     Raises:
         FilterError: with `on_bad="raise"`, the first three bad filters and their count.
@@ -221,7 +221,7 @@ def store_filters(
 
 
 def store_part(given: FilterPart, folder: Folder) -> StoredPart:
-    """Writes a part without hidden filters; builds its index."""
+    """Builds the index of a part without hidden filters and writes its blobs."""
     counters["parts stored"] += 1
     part = given.part
     with _scratch() as scratch:
@@ -246,7 +246,7 @@ def _attributes(part: IndexPart) -> tuple[tuple[str, Any], ...]:
 
 
 def with_hidden(stored: StoredPart, part: IndexPart, folder: Folder) -> StoredPart:
-    """The same part with those filters hidden that are hidden in what was loaded of it."""
+    """The stored part with the hidden filters of its loaded part."""
     batch = pa.record_batch([array_of(part.hidden)], ["place"])
     return replace(
         stored,
@@ -260,7 +260,7 @@ def with_hidden(stored: StoredPart, part: IndexPart, folder: Folder) -> StoredPa
 def store_rejected(
     rejected: Sequence[RejectedFilter], id_type: pa.DataType, folder: Folder
 ) -> str | None:
-    """Writes the filters that were left out; gives the blob."""
+    """Writes the rejected filters; returns the name of the blob, None without filters."""
     if not rejected:
         return None
     columns = [
@@ -272,7 +272,7 @@ def store_rejected(
 
 
 def put_batch(folder: Folder, batch: pa.RecordBatch, compressed: bool = False) -> str:
-    """Writes a batch as an Arrow file; gives the blob."""
+    """Writes a batch as an Arrow file; returns the name of the blob."""
     options = pa.ipc.IpcWriteOptions(compression="zstd" if compressed else None)
     with _scratch() as scratch:
         path = scratch / "batch"
@@ -283,7 +283,7 @@ def put_batch(folder: Folder, batch: pa.RecordBatch, compressed: bool = False) -
 
 @contextmanager
 def _scratch() -> Iterator[Path]:
-    """A directory for a moment."""
+    """A temporary directory; raises ConfigError if it cannot be written."""
     try:
         with tempfile.TemporaryDirectory(prefix="wherecast-") as directory:
             yield Path(directory)

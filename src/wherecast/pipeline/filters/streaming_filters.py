@@ -6,7 +6,7 @@ from functools import cache
 from threading import Lock
 
 from wherecast.model import ConfigError, SnapshotError
-from wherecast.pipeline.filters.blob_location import Place, opened
+from wherecast.pipeline.filters.blob_location import Place, blobs_at
 from wherecast.pipeline.filters.filter_loading import load
 from wherecast.pipeline.filters.filter_versions import FilterVersions
 from wherecast.pipeline.filters.loaded_filters import LoadedFilters
@@ -38,7 +38,7 @@ def pinned(uri: str, query: str, batch: int) -> StoredFilters:
     """The filters of the version that a micro-batch uses; the first caller fixes the version.
 
     Raises:
-        SnapshotError: the version was fixed earlier, and its time to be kept has passed.
+        SnapshotError: the version of this batch is no longer kept.
     """
     key = (uri, query, batch)
     with _lock:
@@ -52,8 +52,8 @@ def pinned(uri: str, query: str, batch: int) -> StoredFilters:
 
 @cache
 def _versions(uri: str) -> FilterVersions:
-    # The driver made sure that two writers are safe there.
-    return FilterVersions(opened(uri))
+    # The driver has checked that the store has conditional writes.
+    return FilterVersions(blobs_at(uri))
 
 
 def _pinned(versions: FilterVersions, query: str, batch: int) -> StoredFilters:
@@ -66,7 +66,9 @@ def _pinned(versions: FilterVersions, query: str, batch: int) -> StoredFilters:
             " as long as versions are kept: start the query with a new checkpoint"
         ) from None
     if stored is None:
-        raise SnapshotError(f"the filters at {versions.uri} were made anew while a query ran")
+        raise SnapshotError(
+            f"the filters at {versions.uri} were replaced by a new set while a query ran"
+        )
     return stored
 
 

@@ -1,4 +1,4 @@
-"""The plan of the next batch: which publications it covers, which changes it knows."""
+"""The plan of the next batches: which publications they cover, which changes they know."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,12 +26,12 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class BatchPlan:
-    """Which publications a batch covers, and which changes it knows.
+    """Which publications the next batches cover, a batch per partition, and what they know.
 
     Attributes:
-        start: the position of its first publications.
-        end: the position after its last publications.
-        changes: the batch knows the changes before this version.
+        start: the position of the first publications.
+        end: the position after the last publications.
+        changes: the batches know the changes before this version.
     """
 
     start: Position
@@ -40,27 +40,55 @@ class BatchPlan:
 
     @property
     def ranges(self) -> Iterator[Range]:
-        """The ranges that the batch covers, one for each partition with publications."""
+        """The range of each batch, one for each partition with something new."""
         for partition in self.end:
             if self.start[partition] < self.end[partition]:
                 yield Range(partition, self.start[partition], self.end[partition])
 
 
-def plan(log: Log, start: Position, most: int = PUBLICATIONS_MAX) -> BatchPlan | None:
-    """The plan of the next batch after a position; None where nothing was published since.
+def plan(
+    log: Log, start: Position, most: int = PUBLICATIONS_MAX, turn: int = 0
+) -> BatchPlan | None:
+    """The plan of the next batches after a position; None where nothing was published since.
 
-    The ends of the partitions are read before the end of the changes. So the batch knows every
-    change that acts on one of its publications.
+    The ends of the partitions are read before the end of the changes. So a batch knows every change
+    that acts on one of its publications.
+
+    Args:
+        log: what is matched.
+        start: everything before it is matched.
+        most: number of records in all batches of the plan.
+        turn: the partition that comes first, where several have something new.
     """
-    end = limited(start, log.ends(), most)
+    end = limited(log, start, log.ends(), most, turn)
     return None if end == start else BatchPlan(start, end, log.changes_end())
 
 
-def limited(start: Position, end: Position, most: int) -> Position:
-    """The end of a batch that begins at the start and has at most so many publications."""
+def limited(log: Log, start: Position, end: Position, most: int, turn: int = 0) -> Position:
+    """The furthest position up to an end that has at most so many records after a start.
+
+    The partition whose turn it is comes first, so that none of them starves.
+    """
     offsets = dict(start)
-    for partition, offset in end.items():
-        step = min(offset - start[partition], most)
-        offsets[partition] = start[partition] + step
-        most -= step
+    for partition, offset in sorted(end.items(), key=lambda one: (one[0] < turn, one[0])):
+        count = log.count(partition, start[partition], offset)
+        if count <= most:
+            offsets[partition] = max(offset, start[partition])
+        elif most:
+            offsets[partition] = log.skip(partition, start[partition], most)
+        most -= min(count, most)
     return Position(offsets)
+
+
+def cut(log: Log, range_: Range, parts: int) -> Iterator[Range]:
+    """A range in so many parts with about as many records each, as far as it has them."""
+    partition, first = range_.partition, range_.first
+    count = log.count(partition, first, range_.end)
+    taken = 0
+    for part in range(1, parts + 1):
+        step = count * part // parts - taken
+        taken += step
+        end = range_.end if part == parts else log.skip(partition, first, step)
+        if first < end:
+            yield Range(partition, first, end)
+        first = end

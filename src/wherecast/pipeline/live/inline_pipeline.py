@@ -7,12 +7,12 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from wherecast.model import StoreError
-from wherecast.pipeline.live.batch_plan import PUBLICATIONS_MAX, BatchPlan, Range, plan
-from wherecast.pipeline.live.batch_times import last_time
+from wherecast.pipeline.live.batch_plan import PUBLICATIONS_MAX, Range, plan
 from wherecast.pipeline.live.pipeline_figures import PipelineFigures
 from wherecast.pipeline.live.repair.attempts import Attempts
 from wherecast.pipeline.live.stage.commit_batch import batch_of
 from wherecast.pipeline.live.stage.match_range import match_range
+from wherecast.pipeline.live.stage.read_range import read_range
 from wherecast.pipeline.live.subscriptions.live_subscriptions import DEFAULT_INDEX
 from wherecast.pipeline.live.subscriptions.share_index import IndexFactory
 from wherecast.pipeline.live.subscriptions.subscription_cache import SubscriptionCache
@@ -50,9 +50,9 @@ class InlinePipeline:
         self._clock = clock
         self._find_poison = find_poison
         self._publications_max = publications_max
-        self._at = last_time(store.batches)
         self._epoch = store.batches.begin()
         self.progress = store.batches.progress()  # an earlier one cannot add to it any more
+        self._turn = 0  # the partition that comes first, where several have something new
         self.figures = PipelineFigures()
         self._subscriptions = SubscriptionCache(store.log, store.snapshots, index)
         # Looked at before the first batch, and of no use after it.
@@ -60,31 +60,26 @@ class InlinePipeline:
         self._poison: dict[int, list[int]] = {}
 
     def next_batch(self) -> Batch | None:
-        """The batch of what is new in the log, matched but not committed; None if nothing is."""
+        """A batch of what is new in the log, matched but not committed; None if nothing is.
+
+        Where several partitions have something new, they take turns.
+        """
         log, start = self._store.log, self.progress.position
-        planned = plan(log, start, self._publications_max)
+        planned = plan(log, start, self._publications_max, self._turn)
         if planned is None:
             return None
+        range_ = min(planned.ranges, key=lambda one: (one.partition < self._turn, one.partition))
         if self._attempts is not None and self._attempts.begin(self.progress.sequence):
-            self._look_for_poison(planned)
+            self._look_for_poison(range_, planned.changes)
         with self.figures.timed("subscriptions"):
             known = self._subscriptions.at(start, planned.changes)
         # Never before the last batch, whatever the clock says: ages are looked up by these times.
-        now = self._at = max(self._at, self._clock())
-        matched = [
-            match_range(
-                part,
-                log.read(part.partition, part.first, part.end),
-                known,
-                now,
-                self._poison.get(part.partition, ()),
-            )
-            for part in planned.ranges
-        ]
-        for one in matched:
-            self.figures.add(one.figures)
-        self.figures.holds([one.figures for one in matched])
-        return batch_of(planned, matched, now)
+        now = max(self.progress.at, log.time(self._clock()))
+        poison = self._poison.get(range_.partition, ())
+        matched = match_range(range_, read_range(log, range_), known, now, poison)
+        self.figures.add(matched.figures)
+        self.figures.holds([matched.figures])
+        return batch_of(matched, planned.changes, now)
 
     def commit(self, batch: Batch) -> Progress:
         """Commits the batch that `next_batch` gave.
@@ -95,14 +90,14 @@ class InlinePipeline:
         """
         with self.figures.timed("commit"):
             self.progress = self._store.batches.commit(batch, self._epoch)
+        self._turn = batch.partition + 1
         self.figures.batches += 1
         if self._attempts is not None:
             self._attempts.passed()
             self._attempts, self._poison = None, {}
         return self.progress
 
-    def _look_for_poison(self, planned: BatchPlan) -> None:
+    def _look_for_poison(self, range_: Range, changes: int) -> None:
         if self._find_poison is not None and not self._poison:
-            for part in planned.ranges:
-                with suppress(StoreError):  # then it is matched as if there were none
-                    self._poison[part.partition] = self._find_poison(part, planned.changes)
+            with suppress(StoreError):  # then it is matched as if there were none
+                self._poison[range_.partition] = self._find_poison(range_, changes)

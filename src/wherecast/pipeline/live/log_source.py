@@ -15,7 +15,6 @@ are new to it.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import orjson
@@ -29,19 +28,20 @@ from pyspark.sql.streaming.datasource import (
 )
 
 from wherecast.model import StoreError
-from wherecast.pipeline.live.batch_plan import BatchPlan, Range, limited, plan
-from wherecast.pipeline.live.batch_times import last_time
+from wherecast.pipeline.live.batch_plan import BatchPlan, Range, cut, plan
 from wherecast.pipeline.live.pipeline_figures import PipelineFigures
 from wherecast.pipeline.live.stage.commit_batch import await_turn, batch_of
 from wherecast.pipeline.live.stage.match_range import MatchedRange, match_range
+from wherecast.pipeline.live.stage.read_range import read_range
 from wherecast.pipeline.live.subscriptions.live_subscriptions import (
     DEFAULT_INDEX,
     LiveSubscriptions,
 )
 from wherecast.pipeline.live.subscriptions.share_index import IndexFactory
 from wherecast.pipeline.live.subscriptions.subscription_cache import SubscriptionCache
+from wherecast.pipeline.spark.worker_garbage import end_task
 from wherecast.store.clock import now_us
-from wherecast.store.contracts import Batches, Log, Store
+from wherecast.store.contracts import Log, Store
 from wherecast.store.open_store import StoreOptions, open_store
 from wherecast.store.position import Position
 from wherecast.store.segments.segment_settings import DEFAULT_SEGMENTS, SegmentSettings
@@ -122,7 +122,8 @@ class LogReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         most = limit.max_rows if isinstance(limit, ReadMaxRows) else 1 << 62
         begin = Position.from_dict(start["publications"])
         if self._target is not None:
-            most = min(most, limited(begin, self._target, most).since(begin))
+            left = (self._log.count(part, begin[part], end) for part, end in self._target.items())
+            most = min(most, sum(left))
         planned = plan(self._log, begin, most) if most else None
         return start if planned is None else _offset(planned.end, planned.changes)
 
@@ -138,8 +139,15 @@ class LogReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return [
             TaskRange(part, text, planned.changes)
             for range_ in planned.ranges
-            for part in _cut(range_, self._tasks)
+            for part in self._parts(range_)
         ]
+
+    def _parts(self, range_: Range) -> Iterator[Range]:
+        """A range in as many parts as there are tasks, if it is large enough."""
+        if self._tasks == 1:
+            return iter([range_])
+        count = self._log.count(range_.partition, range_.first, range_.end)
+        return cut(self._log, range_, max(1, min(self._tasks, count // _TASK_MIN)))
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Matches and commits the range of a task; there are no rows."""
@@ -148,17 +156,18 @@ class LogReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         store = _worker_store(self._path, self._segments)
         with figures.timed("subscriptions"):
             known = _subscriptions(self._path, store, self._index, partition)
-        entries = store.log.read(wanted.partition, wanted.first, wanted.end)
+        entries = read_range(store.log, wanted)
         matched = match_range(wanted, entries, known, now_us(), self._poison)
         with figures.timed("commit"):
-            self._commit(store.batches, partition, matched)
+            self._commit(store, partition, matched)
         figures.batches = 1
         figures.add(matched.figures)
         figures.holds([matched.figures])
         store.figures.add(self._epoch, figures.of_part(SHARE))
+        end_task(sum(cache.loads for cache in _caches.values()))
         return iter(())
 
-    def _commit(self, batches: Batches, task: TaskRange, matched: MatchedRange) -> None:
+    def _commit(self, store: Store, task: TaskRange, matched: MatchedRange) -> None:
         """Commits the range of a task, after the ranges before it.
 
         Raises:
@@ -166,14 +175,11 @@ class LogReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             NotStoredError: the batch could not be written.
             StoreError: the ranges before it take too long.
         """
-        first, end = task.range.first, task.range.end
-        if first > Position.from_json(task.start)[task.range.partition]:
-            await_turn(batches, first, _TURN_WITHIN_S)
+        if task.range.first > Position.from_json(task.start)[task.range.partition]:
+            await_turn(store.batches, task.range, _TURN_WITHIN_S)
         try:
-            at = max(last_time(batches), now_us())
-            start, after = (Position({task.range.partition: offset}) for offset in (first, end))
-            batch = batch_of(BatchPlan(start, after, task.changes), [matched], at)
-            batches.commit(batch, self._epoch)
+            at = max(store.batches.progress().at, store.log.time(now_us()))
+            store.batches.commit(batch_of(matched, task.changes, at), self._epoch)
         except StoreError as error:
             raise NotStoredError(str(error)) from error
 
@@ -221,12 +227,3 @@ def _subscriptions(
 
 def _offset(position: Position, changes: int) -> dict[str, Any]:
     return {"publications": position.to_dict(), "changes": changes}
-
-
-def _cut(range_: Range, tasks: int) -> Iterator[Range]:
-    """A range in about equal parts, as many as there are tasks where it is large enough."""
-    count = range_.end - range_.first
-    parts = max(1, min(tasks, count // _TASK_MIN))
-    bounds = [range_.first + count * part // parts for part in range(parts + 1)]
-    for first, end in pairwise(bounds):
-        yield Range(range_.partition, first, end)

@@ -85,7 +85,7 @@ def need_spark() -> None:
 
 
 def _say(progress: Progress) -> None:
-    print(f"committed {progress.sequence}", flush=True)
+    print(f"committed {progress.count}", flush=True)
 
 
 def _expect_the_end_of_java() -> None:

@@ -126,7 +126,7 @@ class LivePipeline:
 
     @property
     def figures(self) -> PipelineFigures:
-        """What was done so far, as the store has it of all workers."""
+        """The figures of all workers so far, as the store has them."""
         return PipelineFigures.of_parts(self.store.figures.read())
 
     def run(self, stop: Event, to_end: bool = False) -> None:
@@ -176,10 +176,10 @@ class LivePipeline:
             ConflictError: another pipeline has taken over.
             NotStoredError: a batch was matched, but could not be stored.
         """
-        reached = self.store.batches.progress().sequence
+        reached = self.store.batches.progress()
         with self._query(to_end) as query:
             while query.isActive and not stop.wait(_LOOK_S):
-                if self.store.batches.progress().sequence > reached:
+                if self.store.batches.progress() != reached:
                     reached = self._tell(query)
             problem = query.exception()
             self._tell(query)
@@ -211,12 +211,12 @@ class LivePipeline:
             query.stop()
             shutil.rmtree(checkpoint, ignore_errors=True)
 
-    def _tell(self, query: "StreamingQuery") -> int:
-        """Tells what is committed, and up to which sequence."""
+    def _tell(self, query: "StreamingQuery") -> Progress:
+        """Tells what is committed, and returns it."""
         progress = self.store.batches.progress()
         self._time(query)
         self._committed(progress)
-        return progress.sequence
+        return progress
 
     def _time(self, query: "StreamingQuery") -> None:
         """Adds what Spark took for the micro-batches that have ended since, now and then."""

@@ -1,10 +1,10 @@
-"""Filters of a DataFrame, read where there are cores for it and stored once.
+"""Compiles the filters of a DataFrame, on the driver or on the executors, and stores them once.
 
     DataFrame of ids, filters, further columns
       few:  → Arrow table → read on the driver
       many: → read by the executors, a piece of the column at a time → pickled pieces → the driver
 
-Nothing passes as rows: neither to the driver nor through Python objects.
+Filters travel as columns, never as rows or Python objects.
 """
 
 import pickle
@@ -37,17 +37,17 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _ID_TYPES = (StringType, CharType, VarcharType, ByteType, ShortType, IntegerType, LongType)
-FEW = 20_000  # filters that the driver reads by itself
-_PIECE = 50_000  # filters that an executor sends at once
+FEW = 20_000  # up to this number of filters the driver reads them by itself
+_PIECE = 50_000  # filters that an executor reads and sends at once
 
 
 def filter_columns(
     filters: "DataFrame", id: str, filter: str, keep: Sequence[str]
 ) -> list[StructField]:
-    """The columns of a frame of filters: ids, filters, and those to be kept.
+    """The columns of a frame of filters: ids, filters, and columns to keep.
 
     Raises:
-        ConfigError: it is no batch frame, or a column is missing or of the wrong type.
+        ConfigError: the frame is not a batch DataFrame, or a column is missing or has a wrong type.
     """
     need_frame(filters, "filters")
     if filters.isStreaming:
@@ -75,15 +75,15 @@ def compile_frame(
     on_bad: OnBad,
     folder: Folder,
 ) -> StoredFilters:
-    """The filters of a frame, stored.
+    """Compiles and stores the filters of a frame.
 
     Args:
         filters: a batch frame.
-        columns: its columns with ids, with filters, and those to be kept.
-        schema: what the filters are read with.
-        enforced: whether it also decides which publications are good.
-        on_bad: what a filter that cannot be used does.
-        folder: where the blobs go.
+        columns: the columns of ids, of filters, and those to keep.
+        schema: the schema of the filters.
+        enforced: whether publications that violate the schema are refused.
+        on_bad: whether a bad filter raises an error or is skipped.
+        folder: the folder for the blobs.
 
     Raises:
         FilterError: with `on_bad="raise"`, the first three bad filters and their count.
@@ -100,7 +100,7 @@ def compile_frame(
 def read_frame(
     filters: "DataFrame", columns: Sequence[StructField], schema: Schema
 ) -> list[FilterReading]:
-    """What is read of some columns of a frame: ids, filters, and those to be kept."""
+    """Reads the columns of a frame: ids, filters, and columns to keep."""
     places = [filters.columns.index(column.name) for column in columns]  # names may be ambiguous
     plain = filters.toDF(*(f"c{place}" for place in range(len(filters.columns))))
     plain = plain.select(*(fn.col(f"c{place}").alias(f"k{n}") for n, place in enumerate(places)))
@@ -114,7 +114,7 @@ def read_frame(
 def _read_on_executors(
     filters: "DataFrame", names: list[str], schema: Schema
 ) -> list[FilterReading]:
-    """What executors read of a frame, in pieces."""
+    """Reads the filters of a frame on the executors, in pieces."""
     need_python(filters.sparkSession)
     context = getattr(filters.sparkSession, "_sc", None)  # Spark Connect has none
     if context is not None:
@@ -126,7 +126,7 @@ def _read_on_executors(
 
 
 def read_pieces(work: bytes, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """What an executor does with the filters of its partition: pieces, each read as a column."""
+    """Reads the filters of a partition in pieces; runs in a worker."""
     schema, names = pickle.loads(work)
     waiting: list[pa.RecordBatch] = []
     for batch in batches:
@@ -144,7 +144,7 @@ def _read_piece(batches: list[pa.RecordBatch], schema: Schema, names: list[str])
 
 
 def zstd_packed(content: bytes) -> bytes:
-    """The content, compressed."""
+    """The content, compressed with zstd."""
     sink = pa.BufferOutputStream()
     with pa.CompressedOutputStream(sink, "zstd") as out:
         out.write(content)
@@ -152,6 +152,6 @@ def zstd_packed(content: bytes) -> bytes:
 
 
 def zstd_unpacked(content: pa.Buffer) -> bytes:
-    """What `zstd_packed` was given."""
+    """The content that `zstd_packed` compressed."""
     with pa.CompressedInputStream(pa.BufferReader(content), "zstd") as source:
         return bytes(source.read())

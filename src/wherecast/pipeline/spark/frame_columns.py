@@ -1,4 +1,4 @@
-"""The columns of a Spark DataFrame: safe names, width, and which can travel as Arrow."""
+"""The columns of a Spark DataFrame: safe names, widths, and Arrow types."""
 
 import inspect
 from collections.abc import Iterable, Iterator, Sequence
@@ -47,7 +47,9 @@ def _leaves(path: str, type_: DataType, column: "Column") -> "Iterator[tuple[str
         yield path, column
         return
     names = [part.name for part in type_.fields]
-    if len({name.casefold() for name in names}) < len(names):  # Spark cannot tell them apart
+    if len({name.casefold() for name in names}) < len(
+        names
+    ):  # Spark finds fields by case-insensitive names
         column = column.cast(StructType(numbered(type_.fields)))
         names = [f"c{place}" for place in range(len(names))]
     for part, name in zip(type_.fields, names, strict=True):
@@ -85,6 +87,6 @@ def arrow_schema_of(columns: Sequence[StructField]) -> pa.Schema:
     from pyspark.sql.pandas.types import to_arrow_schema
 
     known = inspect.signature(to_arrow_schema).parameters
-    # Before there was a choice, UTC was meant.
+    # Versions of Spark without the parameter use UTC.
     options: dict[str, Any] = {"timezone": "UTC"} if "timezone" in known else {}
     return to_arrow_schema(StructType(list(columns)), **options)

@@ -1,4 +1,4 @@
-"""The Java that Spark starts: what is wrong with it, asked where Spark did not start."""
+"""The Java installation of Spark: finds the problem after Spark failed to start."""
 
 import os
 import re
@@ -10,16 +10,16 @@ _ANSWER_S = 20.0
 
 
 def java_problem() -> str | None:
-    """What is wrong with the Java that Spark would start here; None where nothing is."""
+    """The problem of the Java that Spark would start, in one line; None if there is none."""
     needed = _needed()
-    remedy = f"install Java {needed} or newer, or set JAVA_HOME to where it is"
+    remedy = f"install Java {needed} or newer, or set JAVA_HOME to its directory"
     home = os.environ.get("JAVA_HOME")
     command = shutil.which(os.path.join(home, "bin", "java") if home else "java")
     if command is None:
         return f"there is no Java {f'in JAVA_HOME ({home})' if home else 'here'}; {remedy}"
     version = _version(command)
     if version is None:
-        return f"{command} does not say which Java it is; {remedy}"
+        return f"{command} does not tell its version; {remedy}"
     if version < needed:
         return f"{command} is Java {version}, which is too old; {remedy}"
     return None

@@ -1,10 +1,10 @@
-"""The query of a match: what travels between Spark and Python, and what Spark does itself.
+"""The Spark query of a match: which columns travel to Python, and which work Spark does itself.
 
-Python gives an array of filter ids per publication, and Spark makes rows of it where rows are asked
-for: that is faster than making them in Python. The publications travel in one of two ways:
+Python returns an array of filter ids per publication. For a result of rows Spark explodes the
+arrays, which is faster than making rows in Python. The publications travel in one of two ways:
 
-whole    all columns to Python and back (`mapInArrow`)
-columns  only the columns that the filters name go, only what was found comes back (`arrow_udf`)
+whole    all columns travel to Python and back (`mapInArrow`)
+columns  only the columns that the filters name travel, and only the matches come back (`arrow_udf`)
 
 `docs/explanation/spark.md` has the measurements that `choose_way` follows.
 """
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 Way = Literal["whole", "columns"]
 _FOUND = "__wherecast_found"
 _ERROR = "__wherecast_error"
-_WIDE, _WIDE_ROWS = 32, 64  # bytes of a row that no filter needs and that are better not sent
+_WIDE, _WIDE_ROWS = 32, 64  # from this many unread bytes per row, sending columns only is faster
 _numbers = itertools.count(1)
 
 
@@ -52,9 +52,9 @@ class MatchQuery:
         filters: the source from which tasks load the filters.
         id_type: type of the ids.
         kept: the columns of the filters that the result adds.
-        needed: the attributes that the filters name, or may come to name.
-        enforced: whether publications may be refused.
-        how, output, prefix: as `wherecast.spark.match` takes them.
+        needed: the attributes that the filters name, or that later filters may name.
+        enforced: whether publications that violate the schema are refused.
+        how, output, prefix: the arguments of `wherecast.spark.match`.
     """
 
     filters: FilterSource
@@ -68,16 +68,16 @@ class MatchQuery:
 
     @property
     def adds_filters(self) -> bool:
-        """Whether columns of the filters are added."""
+        """Whether the result has columns of the filters."""
         return self.how in ("inner", "left")
 
     @property
     def shows_error(self) -> bool:
-        """Whether the result says why a publication was refused."""
+        """Whether the result has a column with the reason of a refusal."""
         return self.enforced and self.how in ("left", "anti")
 
     def added(self) -> list[StructField]:
-        """The columns that are added to those of the publications."""
+        """The columns that the result has beside those of the publications."""
         fields: list[StructField] = []
         if self.adds_filters:
             name = "filter_id" if self.output == "rows" else "filter_ids"
@@ -121,7 +121,7 @@ class MatchQuery:
 
 
 def build(publications: "DataFrame", query: MatchQuery, way: Way | None = None) -> "DataFrame":
-    """The DataFrame of a match, by the way that is chosen where none is given."""
+    """The DataFrame of a match; chooses the way unless one is given."""
     columns = publications.schema
     way = _choose_way(columns, query) if way is None else way
     frame = (_whole if way == "whole" else _columns)(publications, query)
@@ -138,7 +138,11 @@ def build(publications: "DataFrame", query: MatchQuery, way: Way | None = None) 
 
 
 def _choose_way(columns: StructType, query: MatchQuery) -> Way:
-    """How publications travel; refuses columns that cannot, where they would have to."""
+    """The way publications travel.
+
+    Raises:
+        ConfigError: a column has no Arrow type, and this Spark must send all columns.
+    """
     awkward = columns_without_arrow_type(columns)
     if not spark_runner.has_columns_way():
         spark_runner.refuse_awkward(awkward)
@@ -149,21 +153,21 @@ def _choose_way(columns: StructType, query: MatchQuery) -> Way:
 
 
 def _whole(publications: "DataFrame", query: MatchQuery) -> "DataFrame":
-    """The publications of the result, with what was found; all columns travel."""
+    """The publications of the result with their matches; all columns travel."""
     columns = StructType([*numbered(publications.schema.fields), *query.found("whole")])
     task = JoinTask(query.filters, query.plan("whole"), tuple(columns.names))
     return spark_runner.run(task, publications, columns)
 
 
 def _columns(publications: "DataFrame", query: MatchQuery) -> "DataFrame":
-    """All publications, with what was found; only the needed columns travel."""
+    """All publications with their matches; only the needed columns travel."""
     columns = publications.schema
     frame = publications.toDF(*(column.name for column in numbered(columns.fields)))
     given = leaf_columns(columns, query.needed) or {ROW: fn.lit(0)}
     fields = query.found("columns")
     task = JoinTask(query.filters, query.plan("columns"), tuple(f.name for f in fields), False)
     type_ = fields[0].dataType if len(fields) == 1 else StructType(fields)
-    steady = isinstance(type_, BooleanType)  # used in one place, and better moved by Spark
+    steady = isinstance(type_, BooleanType)  # used once, so Spark may reorder it
     found = spark_runner.run_on_columns(task, given, type_, steady)
     if len(fields) == 1:
         return frame.withColumn(fields[0].name, found)
@@ -173,7 +177,7 @@ def _columns(publications: "DataFrame", query: MatchQuery) -> "DataFrame":
 
 
 def _kept_rows(frame: "DataFrame", query: MatchQuery) -> "DataFrame":
-    """The publications that the result has; rows of matches drop the others by themselves."""
+    """The publications of the result; `explode` drops publications without a match by itself."""
     found = fn.col(f"{_FOUND}0")
     if query.how == "semi":
         return frame.where(found)
@@ -185,7 +189,7 @@ def _kept_rows(frame: "DataFrame", query: MatchQuery) -> "DataFrame":
 
 
 def _filter_columns(query: MatchQuery) -> "list[Column]":
-    """The columns of the filters, made of what was found."""
+    """The columns of the filters, made from the matches."""
     if not query.adds_filters:
         return []
     if query.output == "arrays":

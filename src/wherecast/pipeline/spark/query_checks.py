@@ -1,4 +1,4 @@
-"""Checks before a query is built, so that errors come at once and name the place."""
+"""Checks before a query is built, so that errors are raised at once and name the argument."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, get_args
@@ -29,7 +29,7 @@ def _is_frame(value: object) -> bool:
 
 
 def need_kind(option: str, value: object, kind: type, optional: bool = False) -> None:
-    """Raises ConfigError unless the value is of a class, or None where that is allowed."""
+    """Raises ConfigError unless the value is an instance of a class, or an optional None."""
     if isinstance(value, kind) or (optional and value is None):
         return
     wanted = "a wherecast Schema" if kind is Schema else "a string"
@@ -55,7 +55,7 @@ def need_names(option: str, value: object) -> None:
 
 
 def need_filters(value: object) -> None:
-    """Raises ConfigError unless the value is a DataFrame; names all that `match` accepts."""
+    """Raises ConfigError unless the value is a DataFrame; the error names all accepted types."""
     if not _is_frame(value):
         raise ConfigError(
             "filters are a DataFrame with the columns id and filter, Filters that compile_filters"
@@ -64,14 +64,14 @@ def need_filters(value: object) -> None:
 
 
 def need_one_of(option: str, value: object, choices: Any) -> None:
-    """Raises ConfigError unless the value is one of a `Literal`."""
+    """Raises ConfigError unless the value is one of the values of a `Literal`."""
     known = get_args(choices)
     if value not in known:
         raise ConfigError(f"{option} is one of {', '.join(known)}, not {value!r}")
 
 
 def find_column(frame: "DataFrame", name: str) -> "StructField":
-    """The column of a frame of filters: by exact case, else by any case where that is unique."""
+    """The column of a frame of filters: by exact case, else by any case if only one fits."""
     fields = frame.schema.fields
     found = [f for f in fields if f.name == name]
     found = found or [f for f in fields if f.name.casefold() == name.casefold()]
@@ -83,13 +83,13 @@ def find_column(frame: "DataFrame", name: str) -> "StructField":
 
 
 def needed_by(filters: StoredFilters) -> tuple[Attribute, ...]:
-    """The attributes that matching looks at: those that are named, and those of a domain."""
+    """The attributes that matching reads: those that filters name and, if enforced, all."""
     reading = reading_schema(filters.schema, filters.enforced, filters.named)
     return tuple(dict.fromkeys((*filters.named, *reading)))
 
 
 def needed_ever(filters: StoredFilters, publications: "DataFrame") -> tuple[Attribute, ...]:
-    """The attributes that matching may come to look at, whatever filters are added later."""
+    """The attributes that matching may read, whatever filters are added later."""
     own = tuple(filters.schema)
     if not filters.schema.open:
         return own
@@ -103,29 +103,29 @@ def need_columns(
     needed: Sequence[Attribute],
     open_blob: Open | None = None,
 ) -> None:
-    """Raises an error unless the publications have the columns that the filters were read for.
+    """Raises an error unless the publications have the columns that the filters need.
 
     Args:
         publications: the DataFrame to match.
-        filters: the filters to match it with.
+        filters: the filters to match.
         needed: the attributes that matching reads.
         open_blob: opens a blob of the filters, so that an error can name a filter.
 
     Raises:
-        SchemaError: a column cannot be the attribute of its name.
-        ConfigError: there is no such column, or it is of another type than the filters expect.
+        SchemaError: the type of a column does not fit the attribute of its name.
+        ConfigError: a column is missing, or has another type than the filters expect.
     """
     found = Schema.from_spark(publications.schema)
     for attribute in needed:
         _need_attribute(attribute, found)
-    if filters.enforced:  # on no rows: what a worker would find out first
+    if filters.enforced:  # without rows, to raise here what a worker would raise later
         validate(pa.RecordBatch.from_pylist([], schema=arrow_schema(found)), filters.schema)
     for attribute in filters.named if filters.enforced else needed:
         name, column = attribute.name, found.find(attribute.name)
         if column is None:
             one = None if open_blob is None else one_naming(filters, name, open_blob)
             raise ConfigError(_absent(name, one, found))
-        if filters.enforced:  # a column may be read as another type
+        if filters.enforced:  # the schema may read a column as another type
             continue
         if _type_text(column) != _type_text(attribute):
             types = f"as {_type_text(attribute)}, the column is {_type_text(column)}"
@@ -133,7 +133,7 @@ def need_columns(
 
 
 def _absent(name: str, filter_id: object, found: Schema) -> str:
-    """The error about an attribute that is no column."""
+    """The message about an attribute without a column."""
     text = f"the filters need {name}"
     if filter_id is not None:
         text = f"the filters name {name} (filter {filter_id!r} for one)"
@@ -149,7 +149,7 @@ def _type_text(attribute: Attribute) -> str:
 
 
 def _need_attribute(attribute: Attribute, found: Schema) -> None:
-    """Raises SchemaError where the column of an attribute has a type that no attribute has."""
+    """Raises SchemaError if the column of an attribute has a type that no attribute has."""
     if found.find(attribute.name) is not None:
         return
     name = attribute.name.casefold()
@@ -167,7 +167,7 @@ def _refuse(column: str, shown: str, attribute: Attribute) -> None:
 
 
 def need_no_clash(publications: "DataFrame", added: Sequence["StructField"]) -> None:
-    """Raises ConfigError where two columns of the result have the same name, in any case."""
+    """Raises ConfigError if two columns of the result have the same name, ignoring case."""
     there = {name.casefold() for name in publications.columns}
     for column in added:
         if column.name.casefold() in there:

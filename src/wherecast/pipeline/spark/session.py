@@ -23,15 +23,15 @@ _PYTHON_ERROR = re.compile(r"(\w+\.)*\w+(Error|Exception): (?!An exception was t
 def spark_session(
     master: str = MASTER, quiet: bool = True, options: Mapping[str, str] | None = None
 ) -> Iterator["SparkSession"]:
-    """A Spark session that is stopped at the end; one that is active already is used and left.
+    """A Spark session that is stopped at the end; an active session is used and not stopped.
 
     Args:
-        master: as Spark writes it.
-        quiet: keeps what the Java side writes off the screen, in a file of the scratch directory.
-        options: further settings of a session that is started.
+        master: the master URL of Spark.
+        quiet: whether the output of Java goes to a file instead of the screen.
+        options: further settings for a new session.
 
     Raises:
-        ConfigError: there is no PySpark, no Java or one that is too old, or the master is none.
+        ConfigError: PySpark or Java is missing, Java is too old, or the master is invalid.
     """
     try:
         from pyspark.sql import SparkSession
@@ -43,12 +43,14 @@ def spark_session(
         yield active
         return
     with tempfile.TemporaryDirectory(prefix="wherecast-spark-", ignore_cleanup_errors=True) as home:
-        session = _started(master, Path(home), quiet, options or {})
+        session = _start(master, Path(home), quiet, options or {})
         try:
             yield session
         except Exception as error:
             if type(error).__module__.partition(".")[0] in ("pyspark", "py4j"):
-                raise SparkFailed(gist(error)) from error  # its text ends with Java
+                raise SparkFailed(
+                    gist(error)
+                ) from error  # later its text cannot be read: Java is gone
             raise
         finally:
             with suppress(Exception):  # Java may be gone already
@@ -60,7 +62,7 @@ class SparkFailed(RuntimeError):
     """A Spark job that failed, in one line."""
 
 
-def _started(master: str, home: Path, quiet: bool, options: Mapping[str, str]) -> "SparkSession":
+def _start(master: str, home: Path, quiet: bool, options: Mapping[str, str]) -> "SparkSession":
     from pyspark.sql import SparkSession
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -72,7 +74,7 @@ def _started(master: str, home: Path, quiet: bool, options: Mapping[str, str]) -
             builder = SparkSession.builder.master(master).appName("wherecast")
             session = builder.config(map={**_options(master, home), **options}).getOrCreate()
             session.sparkContext.setLogLevel("ERROR")
-    except Exception as error:  # whatever stops Spark, the user needs one line
+    except Exception as error:  # the user needs one line, whatever the cause
         reason = _reason(error, log)
         _end_java()
         raise ConfigError(f"Spark did not start: {reason}") from error
@@ -96,7 +98,7 @@ def _options(master: str, home: Path) -> dict[str, Any]:
 
 @contextmanager
 def _stderr_to(path: Path) -> Iterator[None]:
-    """Standard error goes to a file: also that of a Java process started meanwhile, to its end."""
+    """Sends standard error to a file, also that of Java processes that start meanwhile."""
     sys.stderr.flush()
     original = os.dup(2)
     with path.open("wb") as file:
@@ -110,7 +112,7 @@ def _stderr_to(path: Path) -> Iterator[None]:
 
 
 def _reason(error: Exception, log: Path) -> str:
-    """One line about why Spark did not start, from its error and from what Java wrote."""
+    """The reason why Spark did not start, in one line, from its error and the log of Java."""
     exited = "gateway process exited" in str(error)
     problem = java_problem() if exited else None
     if problem is not None:
@@ -127,7 +129,7 @@ def _reason(error: Exception, log: Path) -> str:
 
 
 def gist(error: Exception) -> str:
-    """The line of a Spark error that says most: what Python or, without that, Java said last."""
+    """The most useful line of a Spark error: the last error of Python, or else of Java."""
     lines = [line.strip() for line in str(error).splitlines()]
     said = [line for line in lines if _PYTHON_ERROR.match(line)]
     if said and "No module named" in said[-1]:

@@ -1,4 +1,4 @@
-"""Settings of a Spark session that matter to a match: what is better, and why.
+"""Settings of a Spark session that matter to a match: the better values, with reasons.
 
 `docs/reference/spark-settings.md` has the measured effect of each.
 """
@@ -15,19 +15,19 @@ from wherecast.pipeline.spark.worker_python import worker_python
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-MASTER = "local[*,4]"  # four attempts: a crash of a worker is no end
+MASTER = "local[*,4]"  # four attempts per task, so that the crash of a worker does not end the job
 _CHECKPOINTS = "FileSystemBasedCheckpointFileManager"
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """Something about a session that could be better.
+    """A setting of a session with a better value.
 
     Attributes:
-        setting: what it is about.
-        value: what it is now.
-        better: what it should be.
-        why: what that changes.
+        setting: the setting.
+        value: the current value.
+        better: the better value.
+        why: the effect of the better value.
     """
 
     setting: str
@@ -41,7 +41,7 @@ class Advice:
 
 @dataclass(frozen=True, slots=True)
 class _Setting:
-    """A setting that `session` makes and `check` looks at."""
+    """A setting that `session` sets and `check` checks."""
 
     key: str
     better: str
@@ -50,7 +50,7 @@ class _Setting:
 
 
 def settings() -> tuple[_Setting, ...]:
-    """What is better than Spark's defaults, for the Spark that is installed."""
+    """The settings with better values than Spark's defaults, for the installed Spark."""
     return (
         _Setting(
             "spark.sql.ansi.enabled", "true", "true",
@@ -78,24 +78,24 @@ def _checkpoint_manager() -> str:
 def session(
     master: str = MASTER, name: str = "wherecast", options: Mapping[str, str] | None = None
 ) -> "SparkSession":
-    """A Spark session with the settings that suit a match; one that is active already is returned.
+    """A Spark session with settings that suit a match; an active session gets them too.
 
     Args:
-        master: as Spark writes it.
-        name: of the application.
-        options: further settings; they win over those that this makes.
+        master: the master URL of Spark.
+        name: the name of the application.
+        options: further settings, which override the others.
     """
     from pyspark.sql import SparkSession
 
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # workers run what this process runs
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # workers use the same Python
     given = {setting.key: setting.better for setting in settings()} | dict(options or {})
     return SparkSession.builder.master(master).appName(name).config(map=dict(given)).getOrCreate()
 
 
 def check(spark: "SparkSession") -> list[Advice]:
-    """What could be better about a session, the most important first; nothing where all is well.
+    """Advice about a session, the most important first; empty if all settings are good.
 
-    Its workers are asked for their Python where that may differ from this one.
+    Runs a job to find the Python of the workers if it may differ from that of this process.
     """
     return [*_python(spark), *_switches(spark), *_settings(spark)]
 
@@ -119,7 +119,7 @@ def _python(spark: "SparkSession") -> Iterator[Advice]:
 
 
 def _switches(spark: "SparkSession") -> Iterator[Advice]:
-    """Settings whose default is right, where someone changed them."""
+    """Advice about settings whose default is good, if they were changed."""
     reuse = _get(spark, "spark.python.worker.reuse", "true")
     if reuse.lower() != "true":
         why = "each task starts a Python process and maps the filters anew"
@@ -129,7 +129,7 @@ def _switches(spark: "SparkSession") -> Iterator[Advice]:
         why = "packing and unpacking costs more than it saves between processes of one host"
         yield Advice("spark.sql.execution.arrow.compression.codec", codec, "none", why)
     rows = _get(spark, "spark.sql.execution.arrow.maxRecordsPerBatch", "10000")
-    if int(rows) < 1_000:  # 0 is no limit
+    if int(rows) < 1_000:  # 0 means no limit
         why = "each batch has a cost of its own; without a limit a partition must fit into memory"
         yield Advice("spark.sql.execution.arrow.maxRecordsPerBatch", rows, "10000", why)
 
@@ -142,5 +142,5 @@ def _settings(spark: "SparkSession") -> Iterator[Advice]:
 
 
 def _get(spark: "SparkSession", key: str, default: str) -> str:
-    value = spark.conf.get(key, None)  # Spark would refuse an empty default of a time zone
+    value = spark.conf.get(key, None)  # Spark refuses an empty default for a time zone
     return default if value is None else value

@@ -1,4 +1,4 @@
-"""What a Spark session is doing, and where it runs."""
+"""The state of a Spark session: its running tasks, version and master."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,8 +12,8 @@ class Work:
     """The tasks of the jobs that run now.
 
     Attributes:
-        finished: how many are done.
-        total: how many there are, those of later stages included.
+        finished: number of finished tasks.
+        total: number of all tasks, those of later stages included.
     """
 
     finished: int = 0
@@ -22,11 +22,11 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Whereabouts:
-    """Where a session runs.
+    """The version of Spark and the master of a session.
 
     Attributes:
-        version: of Spark.
-        master: as Spark writes it.
+        version: the version of Spark.
+        master: the master URL.
     """
 
     version: str
@@ -37,14 +37,14 @@ class Whereabouts:
 
 
 def whereabouts(spark: "SparkSession") -> Whereabouts:
-    """Where a session runs."""
+    """The version of Spark and the master of a session."""
     return Whereabouts(spark.version, spark.conf.get("spark.master", None) or "unknown master")
 
 
 def work(spark: "SparkSession") -> Work:
-    """The tasks of the jobs that run now, as Spark's status tracker knows them.
+    """The tasks of the jobs that run now, from Spark's status tracker.
 
-    Threads may ask while another one waits for the jobs.
+    A thread may call this while another thread waits for the jobs.
     """
     finished = total = 0
     try:
@@ -55,6 +55,6 @@ def work(spark: "SparkSession") -> Work:
             if info is not None:
                 finished += info.numCompletedTasks
                 total += info.numTasks
-    except Exception:  # noqa: BLE001  # Java is gone, or out of reach: whoever waits for it is told
+    except Exception:  # noqa: BLE001  # Java is gone; the thread that waits for the job gets the error
         return Work()
     return Work(finished, total)

@@ -1,4 +1,4 @@
-"""Filters as Spark users hold them: small, picklable, saved and loaded by URI."""
+"""`Filters`: compiled filters for users of Spark, picklable, saved and loaded by URI."""
 
 import json
 from collections import OrderedDict
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from wherecast.model import ConfigError, Schema, SnapshotError
-from wherecast.pipeline.filters.blob_location import Place, opened
+from wherecast.pipeline.filters.blob_location import Place, blobs_at
 from wherecast.pipeline.filters.filter_loading import filter_table, read_batch
 from wherecast.pipeline.filters.filter_table import read
 from wherecast.pipeline.filters.manifests import packed, unpacked
@@ -28,10 +28,11 @@ _reread: OrderedDict[Any, StoredFilters] = OrderedDict()  # by blobs and schema
 
 @dataclass(frozen=True)
 class Filters:
-    """Filters that were read and checked once; pickle them, and match with them again and again.
+    """Compiled filters, for any number of matches; can be pickled.
 
-    They are a list of files under a URI. Those of `compile_filters` are in a directory of this
-    host, and stay at least a week after the process that made them; those of `save` stay.
+    The object is a list of files under a URI. The files of `compile_filters` are in a directory of
+    this host and stay for at least a week after the process has ended. The files of `save` stay
+    until they are deleted.
     """
 
     stored: StoredFilters = field(repr=False)
@@ -69,7 +70,7 @@ class Filters:
 
     @property
     def stats(self) -> dict[str, Any]:
-        """Figures: filters, rejected ones, those that can never match, and what they name."""
+        """Figures: numbers of filters, of rejected ones and of those that never match, and more."""
         parts = self.stored.parts
         return {
             "filters": len(self),
@@ -85,12 +86,12 @@ class Filters:
         """Writes the filters under a URI, from which `load_filters` reads them.
 
         Returns:
-            The same filters, which need only that URI.
+            The same filters, with their files under the new URI.
 
         Raises:
-            ConfigError: the URI cannot be written, or there are other filters already.
+            ConfigError: the URI cannot be written, or holds other filters already.
         """
-        target, source = opened(str(uri)), Place(self.uri)
+        target, source = blobs_at(str(uri)), Place(self.uri)
         content = packed(self.stored.to_dict())
         others = f"{uri} has other filters already; a FilterSet can change them"
         if target.exists(_MANIFEST) and target.read(_MANIFEST) != content:
@@ -102,7 +103,7 @@ class Filters:
         return Filters(self.stored, target.uri)
 
     def chosen(self, keep: Sequence[str] | None) -> tuple[StructField, ...]:
-        """The further columns of a result: all of them, or those that are named."""
+        """The further columns of a result: those in `keep`, by default all."""
         missing = [name for name in keep or () if name not in self.keep]
         if missing:
             there = ", ".join(self.keep) or "none"
@@ -115,10 +116,10 @@ def load_filters(uri: str | Path) -> Filters:
     """The filters that `Filters.save` wrote under a URI.
 
     Raises:
-        SnapshotError: there are none, they are damaged, or a newer version wrote them.
+        SnapshotError: there are no filters, they are damaged, or a newer Wherecast wrote them.
         ConfigError: the URI cannot be read.
     """
-    blobs = opened(str(uri))
+    blobs = blobs_at(str(uri))
     try:
         content = blobs.read(_MANIFEST)
     except MissingBlob:
@@ -128,10 +129,10 @@ def load_filters(uri: str | Path) -> Filters:
 
 
 def on_schema(filters: Filters, schema: Schema) -> Filters:
-    """The same filters read with another schema, which is then in force.
+    """The same filters compiled with another schema, which is then enforced.
 
     Raises:
-        FilterError: filters cannot be read with it.
+        FilterError: a filter is invalid with this schema.
     """
     stored = filters.stored
     if stored.enforced and stored.schema == schema:
@@ -142,7 +143,7 @@ def on_schema(filters: Filters, schema: Schema) -> Filters:
     if found is None:
         parts = [read(filter_table(part, Place(filters.uri).open), schema) for part in stored.parts]
         empty = StoredFilters(schema, True, stored.columns, stored.id_type, ())
-        found = store_filters(parts, empty, "raise", Folder(opened(own)))
+        found = store_filters(parts, empty, "raise", Folder(blobs_at(own)))
         _reread[key] = found
         while len(_reread) > _REREAD_MAX:
             _reread.popitem(last=False)

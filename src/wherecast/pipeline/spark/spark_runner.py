@@ -1,4 +1,4 @@
-"""The Spark runner: the same stages in the Python workers of a batch or streaming query."""
+"""The Spark runner: runs stages in the Python workers of a batch or streaming query."""
 
 import pickle
 from collections.abc import Callable, Iterable, Iterator
@@ -10,6 +10,8 @@ import pyarrow.parquet as pq
 
 from wherecast import __version__
 from wherecast.model import ConfigError
+from wherecast.pipeline.filters.stored_filters import counters
+from wherecast.pipeline.spark.worker_garbage import end_task
 from wherecast.pipeline.stages.batch_task import Task
 from wherecast.pipeline.stages.inline_runner import run as run_inline
 from wherecast.pipeline.stages.merge_runs import merged
@@ -40,13 +42,13 @@ def has_columns_way() -> bool:
 def run_on_columns(
     task: Task, columns: "dict[str, Column]", type_: "DataType", steady: bool
 ) -> "Column":
-    """The result of a task as a column: only the given columns travel, a row each comes back.
+    """The result of a task as a column; only the given columns travel.
 
     Args:
-        task: gives as many rows as it gets, with one column, or several for a struct.
-        columns: what it gets, by name; at least one.
-        type_: of the result.
-        steady: whether Spark may ask twice; else it evaluates the column once.
+        task: returns one row per input row, with one column, or several for a struct.
+        columns: the input columns by name; at least one.
+        type_: the type of the result.
+        steady: whether Spark may evaluate the column more than once.
     """
     import pyspark.sql.functions as fn
 
@@ -62,9 +64,10 @@ def run_on_columns(
 def run_on_files(
     spark: "SparkSession", scratch: Path
 ) -> Callable[[Task, _Batches], Iterator[pa.RecordBatch]]:
-    """A runner for batches of this process and results of two integer columns, sorted by both.
+    """A runner for batches of this process; its results have two integer columns, sorted by both.
 
-    Both go through files in the scratch directory, so that neither has to fit into memory.
+    Batches and results go through files in the scratch directory, so that neither must fit into
+    memory.
     """
 
     def run_all(task: Task, batches: _Batches) -> Iterator[pa.RecordBatch]:
@@ -77,7 +80,7 @@ def run_on_files(
             return
         pairs = run(task, spark.read.parquet(str(given)), "row long, place long")
         pairs.sortWithinPartitions("row", "place").write.parquet(str(found))
-        # Spark could sort them all, but would match everything twice, to find its ranges first.
+        # A global sort by Spark would match everything twice, once to find its ranges.
         files = [pq.ParquetFile(path) for path in found.glob("*.parquet")]
         yield from merged([file.iter_batches() for file in files])
 
@@ -85,23 +88,30 @@ def run_on_files(
 
 
 def run_batches(work: bytes, batches: _Batches) -> Iterator[pa.RecordBatch]:
-    """What a worker does with the batches of its partition.
+    """Runs a task on the batches of a partition, in a worker.
 
-    Spark looks columns up by name, and trips over dots and backticks in them: they travel under
-    plain names and get their own back here.
+    Spark cannot find columns with dots and backticks in their names. So columns travel under plain
+    names and get their own names back here.
     """
     task, names = pickle.loads(work)
-    return run_inline(task, (batch.rename_columns(names) for batch in batches))
+    yield from run_inline(task, (batch.rename_columns(names) for batch in batches))
+    end_task(_load_counts())
 
 
 def run_columns(work: bytes, columns: Iterable[Any]) -> Iterator[pa.Array]:
-    """What a worker does with the columns that were chosen, batch by batch."""
+    """Runs a task on the given columns, batch by batch, in a worker."""
     task, names = pickle.loads(work)
     for arrays in columns:
         given = [arrays] if isinstance(arrays, pa.Array) else list(arrays)
         for result in task(pa.RecordBatch.from_arrays(given, names)):
             only = result.num_columns == 1
             yield result.column(0) if only else result.to_struct_array()
+    end_task(_load_counts())
+
+
+def _load_counts() -> tuple[int, ...]:
+    """The numbers of filters and parts that this process has loaded so far."""
+    return counters["filters loaded"], counters["parts mapped"]
 
 
 def to_arrow(frame: "DataFrame") -> pa.Table:
@@ -117,17 +127,18 @@ def to_arrow(frame: "DataFrame") -> pa.Table:
 
 
 def in_worker(work: bytes, function: str) -> Callable[[Any], Iterator[Any]]:
-    """What Spark sends to its workers: a function that calls another one with the work.
+    """A function for Spark's workers that calls another function with the work.
 
-    It needs nothing of Wherecast to be unpacked, so it can say what is missing there.
+    A worker can unpickle the function without Wherecast, so the function can report that Wherecast
+    is missing there.
 
     Args:
-        work: pickled, the first argument.
-        function: as `module:name`; its second argument are the batches.
+        work: the first argument of the other function, pickled.
+        function: the other function, as `module:name`; its second argument is the batches.
     """
     version = __version__
 
-    def called(batches):  # type: ignore[no-untyped-def]  # hints would travel too, and need pyarrow
+    def called(batches):  # type: ignore[no-untyped-def]  # type hints are pickled too, and need pyarrow
         import importlib
         import sys
 
@@ -153,7 +164,7 @@ def in_worker(work: bytes, function: str) -> Callable[[Any], Iterator[Any]]:
 
 
 def refuse_awkward(names: Iterable[str]) -> None:
-    """Refuses columns that cannot travel between Spark and Python, by name."""
+    """Raises ConfigError if there are columns without an Arrow type."""
     awkward = ", ".join(names)
     if awkward:
         raise ConfigError(

@@ -1,7 +1,7 @@
-"""The Python of the Spark workers: whether it can run Wherecast, asked before any query does.
+"""Checks before any query that the Python of the Spark workers can run Wherecast.
 
-The usual trap: `.venv/bin/python job.py` without activating the environment. Spark then starts its
-workers with another Python, and the query ends with forty lines that name neither.
+The usual trap is `.venv/bin/python job.py` without an activated environment. Spark then starts its
+workers with another Python, and the query fails with forty lines that name neither Python.
 """
 
 import json
@@ -35,7 +35,7 @@ class WorkerPython:
 
     Attributes:
         executable: path of the interpreter.
-        packages: the version of each package that matters, None where it is missing.
+        packages: the version of each relevant package, None if it is missing.
     """
 
     executable: str
@@ -43,7 +43,7 @@ class WorkerPython:
 
 
 def need_python(spark: "SparkSession") -> None:
-    """Checks that the workers of a session can run Wherecast; one worker is asked per session.
+    """Checks that the workers of a session can run Wherecast; runs one job per session.
 
     Raises:
         ConfigError: the workers lack a package, have another Wherecast, or run another Python.
@@ -62,10 +62,10 @@ def need_python(spark: "SparkSession") -> None:
 
 
 def worker_python(spark: "SparkSession") -> WorkerPython | None:
-    """The Python of the workers, None where it is that of this process.
+    """The Python of the workers; None if it is the Python of this process.
 
     Raises:
-        ConfigError: it is another minor version of Python.
+        ConfigError: the workers have another minor version of Python, or cannot start.
     """
     context = getattr(spark, "_sc", None)
     if context is not None and _is_own(context.master, context.pythonExec):
@@ -86,7 +86,7 @@ def _same(one: str, other: str) -> bool:
 
 
 def _ask(spark: "SparkSession") -> WorkerPython | None:
-    """What one worker says, None where it cannot be asked: the query itself will tell."""
+    """The Python of one worker; None if the job fails for another reason."""
     import pyspark.sql.functions as fn
 
     asked = fn.udf(_probe(), "string", useArrow=False)
@@ -105,9 +105,9 @@ def _ask(spark: "SparkSession") -> WorkerPython | None:
 
 
 def _probe() -> Callable[[], str]:
-    """A function that needs nothing but the standard library where it runs."""
+    """A function that describes its Python and needs only the standard library."""
 
-    def probe():  # type: ignore[no-untyped-def]  # hints would travel too
+    def probe():  # type: ignore[no-untyped-def]  # type hints are pickled too
         import json
         import sys
         from importlib.metadata import PackageNotFoundError, version

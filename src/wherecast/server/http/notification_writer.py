@@ -9,12 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from threading import Lock
 
-import numpy as np
-
 from wherecast.broker.broker_core import BrokerCore
 from wherecast.broker.dispatch.publication_cache import LoggedPublication
 from wherecast.delivery import QueuedNotification, encode_cursor
-from wherecast.model import StoreError
 from wherecast.server.http.messages.notification_messages import notification_json, publication_part
 
 _READ_AT_ONCE = 100  # publications: what is read and then does not fit is read again
@@ -25,7 +22,6 @@ _UNWRITABLE = b""  # stands for a publication that JSON has no form for
 _LARGE_SHARE = 16  # a publication above this share of the cache is not kept
 
 _log = logging.getLogger("wherecast.http")
-_Key = tuple[int, int]  # partition and offset
 _Read = Callable[[Sequence[int]], Sequence[LoggedPublication | None] | None]
 
 
@@ -60,7 +56,7 @@ class NotificationWriter:
         self._core = core
         self._cache_bytes = cache_bytes
         self._lock = Lock()
-        self._parts: OrderedDict[_Key, bytes] = OrderedDict()
+        self._parts: OrderedDict[int, bytes] = OrderedDict()  # by sequence
         self._bytes = 0
         self._reported: set[str] = set()
 
@@ -110,12 +106,8 @@ class NotificationWriter:
 
     def _parts_of(self, sequences: Sequence[int], read: _Read) -> list[bytes | None] | None:
         """The JSON of publications; None for a damaged one, or for all where none is read."""
-        keys = self._keys(sequences)
-        if keys is None:  # some were trimmed meanwhile
-            received = read(sequences)
-            return None if received is None else [self._encoded(got) for got in received]
         with self._lock:
-            found = [self._parts.get(key) for key in keys]
+            found = [self._parts.get(sequence) for sequence in sequences]
         missing = [place for place, part in enumerate(found) if part is None]
         if missing:
             received = read([sequences[place] for place in missing])
@@ -123,15 +115,8 @@ class NotificationWriter:
                 return None
             for place, got in zip(missing, received, strict=True):
                 found[place] = self._encoded(got)
-            self._keep([(keys[place], part) for place in missing if (part := found[place])])
+            self._keep([(sequences[place], part) for place in missing if (part := found[place])])
         return found
-
-    def _keys(self, sequences: Sequence[int]) -> list[_Key] | None:
-        try:
-            partitions, offsets = self._core.courier.locate(np.array(sequences, np.int64))
-        except StoreError:
-            return None
-        return list(zip(partitions.tolist(), offsets.tolist(), strict=True))
 
     def _encoded(self, got: LoggedPublication | None) -> bytes | None:
         if got is None:
@@ -155,13 +140,13 @@ class NotificationWriter:
                 error,
             )
 
-    def _keep(self, parts: Sequence[tuple[_Key, bytes]]) -> None:
+    def _keep(self, parts: Sequence[tuple[int, bytes]]) -> None:
         """Keeps the JSON of publications, and drops the oldest beyond the size of the cache."""
         size_max = self._cache_bytes // _LARGE_SHARE - _ENTRY_BYTES
         with self._lock:
-            for key, part in parts:
-                if len(part) <= size_max and key not in self._parts:
-                    self._parts[key] = part
+            for sequence, part in parts:
+                if len(part) <= size_max and sequence not in self._parts:
+                    self._parts[sequence] = part
                     self._bytes += len(part) + _ENTRY_BYTES
             while self._bytes > self._cache_bytes:
                 _, oldest = self._parts.popitem(last=False)

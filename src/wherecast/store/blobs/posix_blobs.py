@@ -24,7 +24,7 @@ from typing_extensions import override
 from wherecast.model.errors import ConfigError
 from wherecast.store.blobs.blobs import checked_name
 from wherecast.store.blobs.checked_blobs import PIECE_BYTES, CheckedBlobs
-from wherecast.store.folders import make_folder, sync, sync_folder
+from wherecast.store.folders import make_folder, private_opener, sync, sync_folder
 
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS)
 _LEFT_BEHIND_S = 86_400
@@ -47,10 +47,16 @@ def path_of(uri: str) -> Path:
 
 
 class PosixBlobs(CheckedBlobs):
-    """Blobs as files below a directory, which the first write makes."""
+    """Blobs as files below a directory, which the first write makes.
 
-    def __init__(self, directory: Path) -> None:
+    Args:
+        directory: the directory.
+        is_private: whether only the owner of a blob may read it, whatever the umask.
+    """
+
+    def __init__(self, directory: Path, is_private: bool = False) -> None:
         self.directory = directory.absolute()
+        self._is_private = is_private
         super().__init__(self.directory.as_uri())
 
     @override
@@ -66,7 +72,7 @@ class PosixBlobs(CheckedBlobs):
         path = self.directory / name
         if os.path.lexists(path):
             return False
-        with _temporary(path) as temporary:
+        with _temporary(path, self._is_private) as temporary:
             _write(temporary, BytesIO(content))
             created = _link(temporary, path)
             sync_folder(path.parent)
@@ -75,7 +81,7 @@ class PosixBlobs(CheckedBlobs):
     @override
     def _put(self, name: str, source: BinaryIO) -> None:
         path = self.directory / name
-        with _temporary(path) as temporary:
+        with _temporary(path, self._is_private) as temporary:
             _write(temporary, source)
             os.replace(temporary, path)
         with suppress(FileNotFoundError):  # deleted since, and its folder with it
@@ -114,25 +120,26 @@ class PosixBlobs(CheckedBlobs):
 
 
 @contextmanager
-def _temporary(path: Path) -> Iterator[Path]:
+def _temporary(path: Path, is_private: bool) -> Iterator[Path]:
     """An unfinished file beside a path, empty yet. While it is there, its folder stays."""
     temporary = path.parent / f".{uuid.uuid4().hex}.tmp"
-    _make_empty(temporary)
+    _make_empty(temporary, is_private)
     try:
         yield temporary
     finally:
         temporary.unlink(missing_ok=True)
 
 
-def _make_empty(path: Path) -> None:
+def _make_empty(path: Path, is_private: bool) -> None:
     """Makes an empty file and its folder, anew where who deletes finds that folder empty."""
+    opener = private_opener if is_private else None
     for _ in range(_TRIES - 1):
         with suppress(FileNotFoundError):
-            make_folder(path.parent)
-            path.touch(exist_ok=False)
+            make_folder(path.parent, is_private)
+            open(path, "xb", opener=opener).close()
             return
-    make_folder(path.parent)
-    path.touch(exist_ok=False)
+    make_folder(path.parent, is_private)
+    open(path, "xb", opener=opener).close()
 
 
 def _write(path: Path, source: BinaryIO) -> None:

@@ -2,19 +2,21 @@
 
 A publication that is still in a log lies at its start or beyond it. Of the changes that act from
 the start or earlier only the outcome matters to it, so these can be replaced by that: streams,
-subscribers and subscriptions, each once. Versions stay as they are: the parts together cover all
-versions of the changes that they replace.
+subscribers and subscriptions, each once. A change that stands keeps its version and its time, and
+the parts together cover all versions of the changes that they replace. Only changes of known kinds
+are ever superseded: all others stand.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 
-from wherecast.store.changes.change_batches import Row, batch_of
-from wherecast.store.changes.projection import Projection
+from wherecast.store.changes.change_batches import batch_of
+from wherecast.store.changes.projection import Projection, StandingChange
 from wherecast.store.position import Position
-from wherecast.store.records import ChangeEntry
+from wherecast.store.records import KNOWN_KINDS, ChangeEntry
 
 CHANGES_MIN = 1_000  # fewer are read quickly
 ROWS_MAX = 16_384  # in one part
@@ -56,45 +58,67 @@ def compact(entries: Iterable[ChangeEntry], start: Position, end: int) -> Compac
         start: where the log begins.
         end: where the entries end that act from there or earlier, as far as is known.
     """
-    standing, rows, last = Projection(), 0, None
+    standing, others = Projection(), list[StandingChange]()
+    rows, last = 0, None
     for entry in entries:
         if entry.damage is not None or not start.reaches(entry.acts_from):
             break
         standing.take(entry)
+        if entry.version == 0:
+            others.clear()
+        others.extend(_of_other_kinds(entry))
         rows += entry.changes.num_rows
         last = entry
-    kept = sum(standing.counts().values())
+    kept = sum(standing.counts().values()) + len(others)
     is_worth = last is not None and rows >= max(CHANGES_MIN, 2 * kept)
     if last is None or not is_worth or last.compacted_to not in (None, last.end):
         return Compaction(0, [], end + max(CHANGES_MIN, 2 * kept - rows))
-    return Compaction(last.end, list(_parts(standing, last)), end + max(CHANGES_MIN, kept))
+    left = sorted([*standing.rows(), *others], key=lambda change: change.version)
+    due = end + max(CHANGES_MIN, 2 * kept - len(left))
+    return Compaction(last.end, list(_parts(left, last)), due)
 
 
-def _parts(standing: Projection, last: ChangeEntry) -> Iterator[ChangeEntry]:
+def _of_other_kinds(entry: ChangeEntry) -> Iterator[StandingChange]:
+    """The changes of an entry that are of no known kind."""
+    kinds = entry.changes.column("kind")
+    if KNOWN_KINDS.issuperset(kinds.dictionary.to_pylist()):  # as nearly always
+        return
+    names = np.array([kind in KNOWN_KINDS for kind in kinds.to_pylist()], np.bool_)
+    places = np.flatnonzero(~names)
+    versions, times = entry.row_versions, entry.times
+    for place, row in zip(
+        places.tolist(), entry.changes.take(pa.array(places)).to_pylist(), strict=True
+    ):
+        at = entry.at if times is None else int(times[place])
+        yield StandingChange(int(versions[place]), at, tuple(row.values()))
+
+
+def _parts(standing: Sequence[StandingChange], last: ChangeEntry) -> Iterator[ChangeEntry]:
     """What stands after an entry; the last part covers the versions that are left."""
     pages = list(_pages(standing)) or [[]]
-    version = 0
-    for number, page in enumerate(pages, 1):
-        end = last.end if number == len(pages) else version + len(page)
+    starts = [0, *(page[0].version for page in pages[1:])]
+    for page, version, end in zip(pages, starts, [*starts[1:], last.end], strict=True):
+        versions = np.array([change.version for change in page], np.int64)
+        is_successive = np.array_equal(versions, np.arange(version, version + len(page)))
         yield ChangeEntry(
             version,
             end - version,
             last.acts_from,
             last.at,
-            batch_of([row for row, _ in page]),
-            times=np.array([at for _, at in page], np.int64),
+            batch_of([change.row for change in page]),
+            times=np.array([change.at for change in page], np.int64),
             compacted_to=last.end,
+            versions=None if is_successive else versions,
         )
-        version = end
 
 
-def _pages(standing: Projection) -> Iterator[list[tuple[Row, int]]]:
+def _pages(standing: Iterable[StandingChange]) -> Iterator[list[StandingChange]]:
     """What stands, some megabytes at a time."""
-    page: list[tuple[Row, int]] = []
+    page: list[StandingChange] = []
     size = 0
-    for row in standing.rows():
-        page.append(row)
-        size += sum(map(len, row[0]))
+    for change in standing:
+        page.append(change)
+        size += sum(map(len, change.row))
         if len(page) >= ROWS_MAX or size >= TEXT_MAX:
             yield page
             page, size = [], 0

@@ -1,11 +1,11 @@
 """Copies a directory while a server and a pipeline work in it.
 
-The copy is of one instant for each database file, in this order: cursors, batches, log. So no
-cursor is beyond the batches, and no batch is beyond the log, as in a directory whose process was
-killed at that instant; the other way round, a batch could refer to publications that are not in the
-copy. What is acknowledged between the first instant and the last is delivered again from the copy.
+The copy is of one instant for each database file, in this order: batches, log. So no batch is
+beyond the log, as in a directory whose process was killed at that instant; the other way round, a
+batch could refer to publications that are not in the copy. A cursor of the copy may be beyond the
+batches of the copy: the publications between them are matched again, and not delivered again.
 
-All three states are held from the beginning, which keeps what is trimmed meanwhile, and the files
+Both states are held from the beginning, which keeps what is trimmed meanwhile, and the files
 of segments are mapped before anything is copied, so that merging cannot take them away. The file
 `format` is written last: a copy that was cut short is no store, and is not taken for one.
 """
@@ -20,20 +20,16 @@ import apsw
 import pyarrow as pa
 
 from wherecast.model.errors import ConfigError, StoreError, reason_of
-from wherecast.store.embedded import cursors
 from wherecast.store.embedded.batches import batch_tables
 from wherecast.store.embedded.batches.batch_tables import read_segments
 from wherecast.store.embedded.database import Database, sqlite_as_store_error
-from wherecast.store.embedded.directory import Directory
+from wherecast.store.embedded.directory import Directory, copied_format
 from wherecast.store.embedded.log import log_tables
-from wherecast.store.folders import sync_folder
+from wherecast.store.embedded.log.log_mark import NAME, write_mark
+from wherecast.store.folders import make_folder, make_private, private_opener, sync_folder
 from wherecast.store.segments.segment_files import SegmentFiles
 
-_FILES = (
-    ("cursors.db", cursors.LAYOUT),
-    ("batches.db", batch_tables.LAYOUT),
-    ("log.db", log_tables.LAYOUT),
-)
+_FILES = (("batches.db", batch_tables.LAYOUT), ("log.db", log_tables.LAYOUT))
 _STEP_PAGES = 4096
 _ENDLESS = 2**63 - 1
 
@@ -76,6 +72,7 @@ def backup_store(path: Path, target: Path) -> Iterator[Copied]:
         segments = SegmentFiles(_made(target) / "segments")
         for name, source in sources.items():
             yield from _copied(source, target / name)
+        yield _with_mark(sources["log.db"], target)
         for name, data in mapped.items():
             if data is None:
                 yield Copied(name, 0, is_missing=True)
@@ -92,11 +89,12 @@ def _made(target: Path) -> Path:
         ConfigError: it cannot be made, or is not empty.
     """
     try:
-        target.mkdir(parents=True, exist_ok=True)
+        make_folder(target, is_private=True)
         other = next(target.iterdir(), None)
         if other is not None:
             raise ConfigError(f"{target} is not empty: it has {other.name}")
-        (target / "segments").mkdir()
+        make_private(target)
+        make_folder(target / "segments", is_private=True)
     except OSError as error:
         raise ConfigError(f"cannot make {target}: {reason_of(error)}") from error
     return target
@@ -117,6 +115,7 @@ def _mapped(files: SegmentFiles, source: apsw.Connection) -> dict[str, pa.Buffer
 def _copied(source: apsw.Connection, target: Path) -> Iterator[Copied]:
     """Copies a database file as a connection sees it."""
     with sqlite_as_store_error(target):
+        open(target, "xb", opener=private_opener).close()
         copy = apsw.Connection(str(target))
         try:
             copy.pragma("synchronous", "full")
@@ -132,13 +131,22 @@ def _copied(source: apsw.Connection, target: Path) -> Iterator[Copied]:
             copy.close()
 
 
+def _with_mark(source: apsw.Connection, target: Path) -> Copied:
+    """Writes the second place of the copied log."""
+    try:
+        write_mark(target, log_tables.read_marks(source))
+    except OSError as error:
+        raise StoreError(f"cannot write {target / NAME}: {reason_of(error)}") from error
+    return Copied(NAME, (target / NAME).stat().st_size)
+
+
 def _with_format(path: Path, target: Path) -> Copied:
     """Makes the copy a store."""
     try:
-        content = (path / "format").read_bytes()
+        content = copied_format(path)
         sync_folder(target / "segments")
         unfinished = target / ".format.new"
-        with unfinished.open("wb") as file:
+        with open(unfinished, "wb", opener=private_opener) as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())

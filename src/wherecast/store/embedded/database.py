@@ -13,20 +13,26 @@ while one lasts, the write-ahead log cannot be emptied. Connections do not survi
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import apsw
 
-from wherecast.model.errors import StoreError
+from wherecast.model.errors import StoreError, reason_of
+from wherecast.store.embedded.wal_growth import checkpoint_pages, grow_wal
+from wherecast.store.folders import private_opener
 
 APPLICATION_ID = 0x57434153  # the letters WCAS
 _BUSY_MS = 10_000
 _CHECKPOINT_PAGES = 4_000
 _CACHE_KIB = 16_384
 _WHOLE_CHECK_BYTES_MAX = 1 << 30  # reading more at each start would take too long
-_NOT_DERIVED = ("log.db", "cursors.db")  # no other file tells their content
+_NOT_DERIVED = ("log.db",)  # no other file tells its content
+_DAMAGE_TEXTS = (
+    *("no such table", "no such column", "malformed", "already exists", "values for"),
+    "unsupported file format",
+)
 _FREE_BYTES_MIN = 1 << 16  # with less, an error of the disk is for want of space
 
 
@@ -38,11 +44,14 @@ class Layout:
         version: of the tables; a file with a newer one is refused.
         tables: the statements that make them.
         checkpoint_pages: the write-ahead log is emptied at about this length.
+        grown_pages: the length that a writer gives to the write-ahead log when it opens the file;
+            None is a little more than `checkpoint_pages`.
     """
 
     version: int
     tables: str
     checkpoint_pages: int = _CHECKPOINT_PAGES
+    grown_pages: int | None = None
 
 
 class Database:
@@ -142,13 +151,15 @@ class Database:
         connection.close()
 
     def _opened_writer(self) -> apsw.Connection:
+        with suppress(FileExistsError), self._as_unwritable():
+            open(self.path, "xb", opener=private_opener).close()
         writer = self._connected(apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
         try:
             if writer.pragma("journal_mode", "wal") != "wal":
                 raise StoreError(f"{self.path} is on a file system without shared memory files")
             writer.pragma("synchronous", "full")
             writer.pragma("journal_size_limit", 4 * self._layout.checkpoint_pages * 4096)
-            writer.wal_autocheckpoint(self._layout.checkpoint_pages)
+            writer.wal_autocheckpoint(checkpoint_pages(self.path, self._layout.checkpoint_pages))
             self._check_version(writer)
             if writer.pragma("user_version") == 0:
                 self._make(writer)
@@ -157,10 +168,27 @@ class Database:
                 # A writer that was killed may have left a transaction in the write-ahead log that
                 # no reader sees, but that the next recovery would bring back. A write ends that.
                 writer.pragma("user_version", self._layout.version)
+            self._grow(writer)
         except BaseException:
+            # The write-ahead log stays as it is, too: it may tell what happened.
+            writer.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
             writer.close(True)
             raise
         return writer
+
+    def _grow(self, writer: apsw.Connection) -> None:
+        limit = self._layout.checkpoint_pages
+        pages = self._layout.grown_pages
+        grow_wal(writer, self.path, limit + limit // 8 if pages is None else pages, self._vfs)
+
+    @contextmanager
+    def _as_unwritable(self) -> Iterator[None]:
+        try:
+            yield
+        except FileExistsError:
+            raise
+        except OSError as error:
+            raise StoreError(f"cannot write {self.path}: {reason_of(error)}") from error
 
     def _connected(self, flags: int) -> apsw.Connection:
         connection = apsw.Connection(str(self.path), flags, self._vfs or None)
@@ -181,10 +209,11 @@ class Database:
         found = connection.pragma("user_version")
         if found and connection.pragma("application_id") != APPLICATION_ID:
             raise StoreError(f"{self.path} is no file of Wherecast")
-        if found > self._layout.version:
+        if found and found != self._layout.version:
+            who = "a newer" if found > self._layout.version else "an older"
             raise StoreError(
                 f"{self.path} has version {found}, this Wherecast knows {self._layout.version}; "
-                "a newer one wrote it"
+                f"{who} one wrote it"
             )
         if not found and connection is not self._writer and connection.readonly("main"):
             raise StoreError(f"{self.path} is empty")
@@ -195,11 +224,22 @@ class Database:
         Raises:
             StoreError: a page is damaged.
         """
+        self.check_tables(writer)
         if self.path.stat().st_size > _WHOLE_CHECK_BYTES_MAX:
             return  # damage is then found where it is read
         found = writer.pragma("quick_check")
         if found != "ok":
             raise _damaged_pages(self.path, str(found))
+
+    def check_tables(self, connection: apsw.Connection) -> None:
+        """Raises StoreError if the tables of the file are not those of the layout."""
+        statement = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name"
+        expected = apsw.Connection(":memory:")
+        expected.execute(self._layout.tables)
+        rows = expected.execute(statement).fetchall()
+        expected.close()
+        if connection.execute(statement).fetchall() != rows:
+            raise _damaged_pages(self.path, "its tables are not as they were made")
 
 
 def damaged(path: Path, what: str) -> StoreError:
@@ -240,10 +280,19 @@ def sqlite_as_store_error(path: Path) -> Iterator[None]:
         if _free_bytes(path) < _FREE_BYTES_MIN:
             raise _disk_full(path) from error
         raise StoreError(f"cannot read or write {path}: {error}") from error
+    except apsw.SQLError as error:
+        if not _tells_damage(str(error)):
+            raise
+        raise _damaged_pages(path, str(error)) from error
     except (apsw.PermissionsError, apsw.ReadOnlyError) as error:
         raise StoreError(f"cannot write {path}: {error}") from error
     except (apsw.BusyError, apsw.LockedError) as error:
         raise StoreError(f"{path} is in use by another process") from error
+
+
+def _tells_damage(text: str) -> bool:
+    """Whether an error of a statement comes from tables that are not as they were made."""
+    return any(part in text for part in _DAMAGE_TEXTS)
 
 
 def _disk_full(path: Path) -> StoreError:

@@ -1,16 +1,18 @@
 """The directory of an embedded store: who may use it, its format, and its files.
 
-    format      the version of the format, and the identity of the store
+    format      the version of the format, and the identity and incarnation of the store
     lock        held by the owner, with its process id
-    log.db      publications, changes and the registry; written by the owner
-    cursors.db  what was acknowledged; written by the owner
+    log.db      publications, changes, the registry and cursors; written by the owner
+    log.mark    what log.db held after its last commit; written by the owner
     batches.db  the record per batch; written by the pipeline, and by an owner who mends segments
     segments/   notifications; written by the same
     snapshots/  indexes; written by the pipeline
     figures/    what the pipeline did, for people; written by the pipeline
     wake/       who waits for commits; written by those
+    layout-1/   what the directory held before it was upgraded; nobody needs it
 
 One process owns a directory. A pipeline and readers work in it beside the owner without its lock.
+Only the user whose process it is may read the directory and its files.
 """
 
 import fcntl
@@ -25,12 +27,13 @@ from typing import Any
 from wherecast.model.errors import ConfigError, StoreError, reason_of
 from wherecast.store.contracts import Role
 from wherecast.store.embedded.database import Database, Layout
-from wherecast.store.folders import make_folder, sync_folder
+from wherecast.store.embedded.upgrade.upgrade_store import upgrade_layout_1
+from wherecast.store.folders import make_folder, make_private, private_opener, sync_folder
 
-FORMAT = 1
-MIGRATIONS: Mapping[int, Callable[[Path], None]] = {}
-"""By version, the step that brings a directory to the next version. A step that is cut short at any
-point is run again."""
+FORMAT = 2
+MIGRATIONS: Mapping[int, Callable[[Path], Mapping[str, Any]]] = {1: upgrade_layout_1}
+"""By version, the step that brings a directory to the next version. The step returns what the file
+`format` gets with the next version. A step that is cut short at any point is run again."""
 
 _FOREIGN_OK = {"lock", ".format.new", "lost+found"}  # in a directory that becomes a store
 
@@ -46,7 +49,11 @@ class Directory:
     Attributes:
         path: absolute path of the directory.
         role: what this process does in the directory.
-        identity: a random word that no other store has.
+        identity: a random word that no other store has, but for its backups.
+        incarnation: a random word that no other store and no backup has; empty for a copy that no
+            owner has opened yet.
+        unscoped_ids: the offset before which ids of publications were unique among all streams and
+            publishers, and the time of the last such publication; 0 and 0 if there are none.
 
     Raises:
         ConfigError: the directory cannot be made, read or written, or is no store.
@@ -60,11 +67,14 @@ class Directory:
         self._lock: int | None = None
         if role == "owner":
             with _as_config_error(self.path):
-                make_folder(self.path)
+                _refuse_foreign(self.path)
+                make_folder(self.path, is_private=True)
                 self._lock = _take_lock(self.path)
         try:
             with _as_config_error(self.path):
-                self.identity = self._opened()
+                found = self._opened()
+                self.identity, self.incarnation = str(found["identity"]), _incarnation(found)
+                self.unscoped_ids = _unscoped_ids(found)
         except BaseException:
             self.close()
             raise
@@ -98,6 +108,18 @@ class Directory:
                 sync_folder(self.path)
         return database
 
+    def drop_snapshots(self) -> None:
+        """Removes all snapshots; the log tells the same.
+
+        Raises:
+            ConfigError: one cannot be removed.
+        """
+        with _as_config_error(self.snapshots):
+            for folder, _, names in os.walk(self.snapshots):
+                for name in names:
+                    Path(folder, name).unlink(missing_ok=True)
+                sync_folder(Path(folder))
+
     def close(self) -> None:
         """Gives the lock back."""
         if self._lock is not None:
@@ -106,41 +128,43 @@ class Directory:
             os.close(self._lock)
             self._lock = None
 
-    def _opened(self) -> str:
-        """Makes or migrates the directory where that is necessary; returns its identity."""
+    def _opened(self) -> Mapping[str, Any]:
+        """Makes or migrates the directory where that is necessary; returns its format."""
         found = _read_format(self.path)
         if self.role != "owner":
             if found is None:
                 raise ConfigError(f"{self.path} is no store")
             if found["version"] != FORMAT:
                 raise _other_format(self.path, found["version"])
-            return str(found["identity"])
+            return found
+        make_private(self.path)
         if found is None:
-            _refuse_foreign(self.path)
-            found = {"version": FORMAT, "identity": secrets.token_hex(8)}
+            found = {"version": FORMAT, "identity": _word(), "incarnation": _word()}
             _write_format(self.path, found)
         while found["version"] < FORMAT:
             found = self._migrated(found)
         if found["version"] > FORMAT:
             raise _other_format(self.path, found["version"])
+        if not _incarnation(found):  # a backup that is opened for the first time
+            found["incarnation"] = _word()
+            _write_format(self.path, found)
         for folder in (self.segments, self.snapshots):
-            make_folder(folder)
-        return str(found["identity"])
+            make_folder(folder, is_private=True)
+        return found
 
     def _migrated(self, found: dict[str, Any]) -> dict[str, Any]:
         """One version further."""
         version = found["version"]
         if version not in MIGRATIONS:
             raise _other_format(self.path, version)
-        MIGRATIONS[version](self.path)
-        later = found | {"version": version + 1}
+        later = found | dict(MIGRATIONS[version](self.path)) | {"version": version + 1}
         _write_format(self.path, later)
         return later
 
 
 def _take_lock(path: Path) -> int:
     """The descriptor of the lock file, locked, with this process in it."""
-    descriptor = os.open(path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    descriptor = private_opener(path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -156,6 +180,40 @@ def _take_lock(path: Path) -> int:
     return descriptor
 
 
+def copied_format(path: Path) -> bytes:
+    """The content of the file `format` for a copy of a store: it has no incarnation yet.
+
+    Raises:
+        StoreError: the file is damaged or missing.
+    """
+    found = _read_format(path)
+    if found is None:
+        raise StoreError(f"{path / 'format'} is missing")
+    return (json.dumps(found | {"incarnation": ""}) + "\n").encode()
+
+
+def is_upgradable(path: Path) -> bool:
+    """Whether a directory has an older format that its owner upgrades."""
+    try:
+        found = _read_format(path)
+    except StoreError:
+        return False
+    return found is not None and found["version"] in MIGRATIONS
+
+
+def _word() -> str:
+    return secrets.token_hex(8)
+
+
+def _incarnation(found: Mapping[str, Any]) -> str:
+    return str(found.get("incarnation", ""))
+
+
+def _unscoped_ids(found: Mapping[str, Any]) -> tuple[int, int]:
+    end, at = found.get("unscoped_ids", (0, 0))
+    return int(end), int(at)
+
+
 def _read_format(path: Path) -> dict[str, Any] | None:
     """The version and the identity; None where there is no such file."""
     try:
@@ -165,6 +223,7 @@ def _read_format(path: Path) -> dict[str, Any] | None:
     try:
         found = json.loads(content)
         if type(found["version"]) is int and type(found["identity"]) is str:
+            _unscoped_ids(found)
             return dict(found)
     except (ValueError, TypeError, KeyError):
         pass
@@ -174,7 +233,7 @@ def _read_format(path: Path) -> dict[str, Any] | None:
 def _write_format(path: Path, found: Mapping[str, Any]) -> None:
     """Writes the file in one step."""
     new = path / ".format.new"
-    with new.open("w") as file:
+    with open(new, "w", opener=private_opener) as file:
         file.write(json.dumps(found) + "\n")
         file.flush()
         os.fsync(file.fileno())
@@ -183,14 +242,23 @@ def _write_format(path: Path, found: Mapping[str, Any]) -> None:
 
 
 def _other_format(path: Path, version: int) -> StoreError:
-    why = "a newer one wrote it" if version > FORMAT else "it cannot be brought to that one here"
+    if version > FORMAT:
+        why = "a newer one wrote it"
+    elif version in MIGRATIONS:
+        why = "open it with wherecast serve or wherecast.Broker first, which upgrades it"
+    else:
+        why = "it cannot be brought to that one here"
     return StoreError(f"{path} has format {version}, this Wherecast knows {FORMAT}; {why}")
 
 
 def _refuse_foreign(path: Path) -> None:
-    """Raises ConfigError if a new store would mix with other files."""
-    others = sorted(set(os.listdir(path)) - _FOREIGN_OK)
-    if others:
+    """Raises ConfigError if a new store would mix with other files; nothing is written before."""
+    try:
+        names = set(os.listdir(path))
+    except FileNotFoundError:
+        return
+    others = sorted(names - _FOREIGN_OK)
+    if others and "format" not in names:
         raise ConfigError(f"{path} is no store, and not empty: it has {others[0]}")
 
 

@@ -18,6 +18,7 @@ from typing import Any
 from typing_extensions import override
 
 from wherecast.store.contracts import Figures
+from wherecast.store.folders import make_folder, private_opener
 from wherecast.store.records import ShareFigures, added
 
 _LOCK = ".lock"
@@ -47,7 +48,8 @@ class EmbeddedFigures(Figures):
                 "figures": {"counts": total.counts, "levels": total.levels},
             }
             new = path.with_suffix(".new")
-            new.write_text(json.dumps(content))
+            with open(new, "w", opener=private_opener) as file:
+                file.write(json.dumps(content))
             os.replace(new, path)
 
     @override
@@ -63,8 +65,9 @@ class EmbeddedFigures(Figures):
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        self._folder.mkdir(exist_ok=True)
-        with (self._folder / _LOCK).open("a") as file:  # closing it gives the lock back
+        make_folder(self._folder, is_private=True)
+        lock = self._folder / _LOCK
+        with open(lock, "a", opener=private_opener) as file:  # closing it gives the lock back
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
 

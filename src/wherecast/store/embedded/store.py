@@ -1,13 +1,14 @@
 """The embedded store: a directory, opened in a role."""
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
 from typing_extensions import override
 
-from wherecast.model.errors import StoreError
 from wherecast.store.blobs.blobs import Blobs
 from wherecast.store.blobs.posix_blobs import PosixBlobs
+from wherecast.store.clock import boot_us
 from wherecast.store.contracts import (
     Batches,
     Cursors,
@@ -38,6 +39,8 @@ class EmbeddedStore(Store):
         path: the directory.
         role: what this process does in the directory.
         segments: limits of the segments.
+        accepts_loss: whether an owner goes on without commits that the log has lost.
+        monotonic: a clock that nobody sets, in microseconds.
 
     Raises:
         ConfigError: the directory cannot be made, read or written, or is no store.
@@ -49,11 +52,13 @@ class EmbeddedStore(Store):
         path: str | Path,
         role: Role = "owner",
         segments: SegmentSettings = DEFAULT_SEGMENTS,
+        accepts_loss: bool = False,
+        monotonic: Callable[[], int] = boot_us,
     ) -> None:
         with ExitStack() as opened:
             directory = Directory(path, role)
             opened.callback(directory.close)
-            log = EmbeddedLog(directory)
+            log = EmbeddedLog(directory, accepts_loss=accepts_loss, monotonic=monotonic)
             opened.callback(log.close)
             # An owner makes it for the others to find, and mends what it cannot deliver.
             database = directory.database("batches.db", LAYOUT, role != "reader")
@@ -65,15 +70,12 @@ class EmbeddedStore(Store):
                 _refuse_lost_batches(database.path, log, batches)
             if role == "owner":
                 log.settle(batches.progress())
-                _refuse_lost_cursors(directory.path, log.registry)
-            cursors = EmbeddedCursors(directory)
-            opened.callback(cursors.close)
             self.log: Log = log
             self.registry: Registry = log.registry
             self.batches: Batches = batches
             self.mailboxes: Mailboxes = EmbeddedMailboxes(database, rows)
-            self.cursors: Cursors = cursors
-            self.snapshots: Blobs | None = PosixBlobs(directory.snapshots)
+            self.cursors: Cursors = EmbeddedCursors(log)
+            self.snapshots: Blobs | None = PosixBlobs(directory.snapshots, is_private=True)
             self.figures: Figures = EmbeddedFigures(directory.figures)
             self._opened = opened.pop_all()
 
@@ -89,18 +91,6 @@ def _refuse_lost_batches(path: Path, log: Log, batches: Batches) -> None:
     publications that are not in the log any more.
     """
     start = log.starts()[0]  # before the progress: both may move on meanwhile
-    end = batches.progress().sequence
+    end = batches.progress().position[0]
     if end < start:
         raise damaged(path, f"its records end at {end}, but the log begins at {start}")
-
-
-def _refuse_lost_cursors(path: Path, registry: Registry) -> None:
-    """Raises StoreError if subscribers are registered, but the file of their cursors is missing.
-
-    A cursor is written before its subscriber is registered. Without cursors nothing tells what was
-    acknowledged, and the log would be trimmed by the cursors of later subscribers alone.
-    """
-    file = path / "cursors.db"
-    is_there = file.exists() and file.stat().st_size > 0
-    if not is_there and registry.subscribers(limit=1):
-        raise StoreError(f"{file} is missing or empty; run: wherecast store check {path}")

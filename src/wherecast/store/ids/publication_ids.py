@@ -5,18 +5,21 @@ A publication without an id gets one from its place in the log, so nothing is st
 """
 
 import re
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from wherecast.arrays.vectors import values_of
+from wherecast.arrays.vectors import has_one_value, values_of
 
 Hashes = npt.NDArray[np.uint64]
 
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 _MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
+_MIX_ONE = tuple(int(mix) for mix in _MIX)
 _SHIFTS = (30, 27)
+_FEW = 16  # rows
 _WORD = (1 << 64) - 1
 _PLACE = re.compile(r"(0|[1-9][0-9]{0,17})-(0|[1-9][0-9]{0,17})")
 
@@ -37,6 +40,50 @@ def parse_generated(id: str, identity: str) -> tuple[int, int] | None:
     start = f"{identity}-"
     found = _PLACE.fullmatch(id, len(start)) if id.startswith(start) else None
     return (int(found[1]), int(found[2])) if found else None
+
+
+def hash_keys(stream: str, publishers: pa.Array, ids: pa.Array) -> Hashes:
+    """A hash of each publication's stream, publisher and id; 0 where it has no id.
+
+    Args:
+        stream: of all publications.
+        publishers: string, with nulls, which mean the empty name.
+        ids: string, with nulls.
+
+    Shapes:
+        The result: uint64, (n,).
+    """
+    count = len(ids)
+    if ids.null_count == count:
+        return np.zeros(count, np.uint64)
+    if count <= _FEW:
+        keys = zip(publishers.to_pylist(), ids.to_pylist(), strict=True)
+        each = (0 if id is None else _hash_key(stream, name or "", id) for name, id in keys)
+        return np.fromiter(each, np.uint64, count)
+    hashes = hash_ids(ids)
+    is_given = hashes != 0
+    if publishers.null_count == count:
+        hashes = _mixed(hashes + np.uint64(_hash_name("")))
+    elif has_one_value(publishers):  # as in most calls
+        hashes = _mixed(hashes + np.uint64(_hash_name(publishers[0].as_py())))
+    else:
+        encoded = publishers.fill_null("").dictionary_encode()
+        hashes = _mixed(hashes + hash_ids(encoded.dictionary)[values_of(encoded.indices)])
+    hashes = _mixed(hashes + np.uint64(_hash_name(stream)))
+    hashes[hashes == 0] = 1
+    hashes[~is_given] = 0
+    return hashes
+
+
+def _hash_key(stream: str, publisher: str, id: str) -> int:
+    """The hash of one key, as `hash_keys` gives it; numpy costs by the call."""
+    hash = _mixed_one(hash_id(id.encode()) + _hash_name(publisher))
+    return _mixed_one(hash + _hash_name(stream)) or 1
+
+
+@lru_cache(10_000)
+def _hash_name(name: str) -> int:
+    return hash_id(name.encode("utf-8", "surrogatepass"))
 
 
 def hash_ids(ids: pa.Array) -> Hashes:
@@ -75,9 +122,16 @@ def hash_id(id: bytes) -> int:
     for byte in id:
         power = power * factor & _WORD
         hash += (byte + 1) * power
-    for shift, mix in zip(_SHIFTS, _MIX, strict=True):
-        hash = ((hash & _WORD) ^ (hash & _WORD) >> shift) * int(mix)
-    return (hash & _WORD) ^ (hash & _WORD) >> 31 or 1
+    return _mixed_one(hash) or 1
+
+
+def _mixed_one(hash: int) -> int:
+    """As `_mixed` does."""
+    for shift, mix in zip(_SHIFTS, _MIX_ONE, strict=True):
+        hash &= _WORD
+        hash = (hash ^ hash >> shift) * mix
+    hash &= _WORD
+    return hash ^ hash >> 31
 
 
 def _mixed(hashes: Hashes) -> Hashes:

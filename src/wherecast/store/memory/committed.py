@@ -1,11 +1,18 @@
-"""What batches committed to memory: their records and segments, guarded by one lock."""
+"""The committed batches of a store in memory: their records and segments.
+
+Concurrency: whoever uses it holds its lock.
+"""
 
 import threading
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from wherecast.store.records import Batch
-from wherecast.store.sequences import NumberedNotifications, Span
+from wherecast.store.records import Batch, Progress
+from wherecast.store.sequences import (
+    CommitNumbering,
+    MomentNumbering,
+    NumberedNotifications,
+    SequenceNumbering,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,44 +32,42 @@ class Kept:
 class Committed:
     """The records and segments of batches, each in the order of sequences.
 
+    Args:
+        partitions: number of partitions of the log.
+
     Attributes:
         lock: must be held for everything else.
+        numbering: how records get their sequences.
         records: the batches, each after the sequence it begins at.
-        spans: what they cover; spans that continue one another are one.
         kept: the segments.
-        end: the sequence that the next publication gets.
+        progress: the end of the last batch.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, partitions: int = 1) -> None:
         self.lock = threading.RLock()
+        self.numbering: SequenceNumbering = (
+            MomentNumbering() if partitions == 1 else CommitNumbering()
+        )
         self.records: list[tuple[int, Batch]] = []
-        self.spans: list[Span] = []
         self.kept: list[Kept] = []
-        self.end = 0
+        self.progress = Progress()
 
-    def add(
-        self,
-        record: tuple[int, Batch],
-        spans: Sequence[Span],
-        segments: Sequence[NumberedNotifications],
-    ) -> None:
-        """Adds a batch."""
-        self.records.append(record)
-        self.kept += [Kept.of(one, 0) for one in segments]
-        self.end += record[1].count
-        for span in spans:
-            last = self.spans[-1] if self.spans else None
-            if last and last.partition == span.partition and last.offset_end == span.offset:
-                self.spans[-1] = replace(last, count=last.count + span.count)
-            else:
-                self.spans.append(span)
+    def add(self, batch: Batch, segment: NumberedNotifications, progress: Progress) -> None:
+        """Adds a batch, which leads to a progress; a batch without sequences has no segment."""
+        self.records.append((segment.first, batch))
+        if segment.first < segment.end:
+            self.kept.append(Kept.of(segment, 0))
+        self.progress = progress
+
+    def end_of(self, record: tuple[int, Batch]) -> int:
+        """The sequence after the last one of a record."""
+        return self.numbering.end(record[1], record[0])
 
     def starts_at(self) -> int:
         """The first sequence whose segment is there."""
-        return self.kept[0].numbered.first if self.kept else self.end
+        return self.kept[0].numbered.first if self.kept else self.progress.sequence
 
     def forget(self) -> None:
-        """Removes records and spans wholly before the segments that are there."""
+        """Removes the records of batches wholly before the segments that are there."""
         start = self.starts_at()
-        self.records = [one for one in self.records if one[0] + one[1].count > start]
-        self.spans = [span for span in self.spans if span.sequence + span.count > start]
+        self.records = [one for one in self.records if self.end_of(one) > start]

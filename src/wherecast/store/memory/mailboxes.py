@@ -12,11 +12,11 @@ from typing_extensions import override
 from wherecast.model import ConflictError
 from wherecast.store.contracts import ENDLESS, Mailboxes
 from wherecast.store.memory.committed import Committed, Kept
-from wherecast.store.records import Queued, Segment
+from wherecast.store.records import Batch, Queued
 from wherecast.store.segments import segments as columns
 from wherecast.store.segments.merging import due
 from wherecast.store.segments.segment_queues import counted, queue
-from wherecast.store.sequences import NumberedNotifications, check_cover, number
+from wherecast.store.sequences import NumberedNotifications, check_cover, numbered
 
 
 class MemoryMailboxes(Mailboxes):
@@ -29,19 +29,21 @@ class MemoryMailboxes(Mailboxes):
     @override
     def queued(self, subscriber: str, start: int, limit: int) -> Queued:
         with self._lock:
-            found, end = self._from(start), self._committed.end
+            found, end = self._from(start), self._committed.progress.sequence
         return queue((one.notifications for one in found), subscriber, start, limit, end)
 
     @override
     def counts(self, starts: Mapping[str, int], end: int = ENDLESS) -> dict[str, int]:
         with self._lock:
-            found = self._from(min(starts.values(), default=self._committed.end))
+            found = self._from(min(starts.values(), default=ENDLESS))
         return counted((one.notifications for one in found), starts, end)
 
     @override
-    def since(self, start: int) -> list[NumberedNotifications]:
+    def since(self, start: int, bytes_max: int = ENDLESS) -> list[NumberedNotifications] | None:
         with self._lock:
-            return self._from(start)
+            found = self._from(start)
+        size = sum(one.notifications.nbytes for one in found)
+        return found if size <= bytes_max else None
 
     @override
     def merge(self) -> int:
@@ -60,10 +62,11 @@ class MemoryMailboxes(Mailboxes):
                     return len(old) - 1
 
     @override
-    def replace(self, first: int, end: int, segments: Sequence[Segment]) -> None:
+    def replace(self, first: int, end: int, batches: Sequence[tuple[int, Batch]]) -> None:
+        numbering = self._committed.numbering
+        given = [numbered(batch, start, numbering) for start, batch in batches]
+        check_cover(given, first, end)
         with self._lock:
-            given = number(segments, self._committed.spans)
-            check_cover(given, first, end)
             kept = self._committed.kept
             begin = bisect_right(kept, first, key=lambda one: one.numbered.end)
             after = bisect_left(kept, end, key=lambda one: one.numbered.first)

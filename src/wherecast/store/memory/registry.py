@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 from typing_extensions import override
 
-from wherecast.model import Schema, Subscription
+from wherecast.model import Schema, StreamSpec, Subscription, SubscriptionSpec
 from wherecast.store.changes.projection import Projection
 from wherecast.store.contracts import Registry
 
@@ -37,6 +37,11 @@ class MemoryRegistry(Registry):
             return self._projection.streams()
 
     @override
+    def stream_specs(self) -> Mapping[str, StreamSpec]:
+        with self._lock:
+            return self._projection.stream_specs()
+
+    @override
     def has_subscriber(self, name: str) -> bool:
         with self._lock:
             return self._projection.has_subscriber(name)
@@ -59,7 +64,7 @@ class MemoryRegistry(Registry):
             return self._projection.subscriptions(subscriber, after, limit)
 
     @override
-    def among(self, subscriber: str, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
+    def among(self, subscriber: str, ids: Sequence[str]) -> dict[str, SubscriptionSpec]:
         with self._lock:
             return self._projection.among(subscriber, ids)
 

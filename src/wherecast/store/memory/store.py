@@ -1,8 +1,11 @@
 """The store in memory."""
 
+from collections.abc import Callable
+
 from typing_extensions import override
 
 from wherecast.store.blobs.blobs import Blobs
+from wherecast.store.clock import boot_us
 from wherecast.store.contracts import Batches, Cursors, Figures, Log, Mailboxes, Registry, Store
 from wherecast.store.memory.batches import MemoryBatches
 from wherecast.store.memory.committed import Committed
@@ -18,10 +21,19 @@ class MemoryStore(Store):
     Args:
         partitions: number of partitions of its log.
         identity: of its log; empty draws a random one.
+        is_sparse: whether there are holes between the offsets of entries.
+        monotonic: a clock that nobody sets, in microseconds.
     """
 
-    def __init__(self, partitions: int = 1, identity: str = "") -> None:
-        log, committed = MemoryLog(partitions, identity=identity), Committed()
+    def __init__(
+        self,
+        partitions: int = 1,
+        identity: str = "",
+        is_sparse: bool = False,
+        monotonic: Callable[[], int] = boot_us,
+    ) -> None:
+        log = MemoryLog(partitions, identity=identity, is_sparse=is_sparse, monotonic=monotonic)
+        committed = Committed(partitions)
         self.log: Log = log
         self.registry: Registry = log.registry
         self.batches: Batches = MemoryBatches(committed)

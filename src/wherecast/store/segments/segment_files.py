@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from wherecast.model.errors import StoreError, reason_of
 from wherecast.store.crash_points import reached
-from wherecast.store.folders import sync_folder
+from wherecast.store.folders import private_opener, sync_folder
 from wherecast.store.records import SEGMENT
 
 
@@ -73,7 +73,7 @@ class SegmentFiles:
         temporary = self.folder / f"{uuid.uuid4().hex}.tmp"
         with _as_store_error(self.folder / name):
             try:
-                with temporary.open("xb") as file:
+                with open(temporary, "xb", opener=private_opener) as file:
                     file.write(data)
                     file.flush()
                     reached("segment.written")

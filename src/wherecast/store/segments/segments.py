@@ -1,11 +1,11 @@
 """Segments as columns: finding a subscriber, counting, joining, checking. Pure functions.
 
 A segment is a batch of `SEGMENT`. It may be memory-mapped: `find` touches the names on the way of a
-binary search and the lists of one row, nothing else. Stores number what they keep by
-sequence, so `offsets` are sequences here; of one partition the two are the same.
+binary search and the lists of one row, nothing else. Stores number what they keep by sequence, so
+`offsets` are sequences there.
 """
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from wherecast.arrays.vectors import array_of
 from wherecast.store.records import SEGMENT
 
 Ints = npt.NDArray[np.int64]
@@ -116,12 +117,12 @@ def counts(segment: pa.RecordBatch, starts: Mapping[str, int], end: int) -> dict
     return counted
 
 
-def shift(segment: pa.RecordBatch, by: int) -> pa.RecordBatch:
-    """The same notifications, each at an offset that is higher by a number."""
-    if not by:
+def renumbered(segment: pa.RecordBatch, numbers_of: Callable[[Ints], Ints]) -> pa.RecordBatch:
+    """The same notifications, each at a number that follows from its offset, in the same order."""
+    if not segment.num_rows:
         return segment
     lists = segment.column("offsets")
-    moved = pa.ListArray.from_arrays(_bounds(lists), pa.array(_flat(lists) + by))
+    moved = pa.ListArray.from_arrays(_bounds(lists), array_of(numbers_of(_flat(lists))))
     place = segment.schema.get_field_index("offsets")
     return segment.set_column(place, SEGMENT.field("offsets"), moved)
 
@@ -203,11 +204,6 @@ def _problem_of_few(rows: list[dict[str, Any]], first: int, end: int) -> str | N
             return "it names a subscription that it does not have"
         before = name
     return None
-
-
-def empty() -> pa.RecordBatch:
-    """A segment without notifications."""
-    return pa.RecordBatch.from_pylist([], SEGMENT)
 
 
 def _gathered(bounds: Ints, order: Ints) -> tuple[Ints, Ints]:

@@ -8,18 +8,20 @@ import pytest
 
 from wherecast.bench import Options, run
 from wherecast.bench.broker import experiment as broker
-from wherecast.bench.broker import publish_rate
+from wherecast.bench.broker import grouping_cost, publish_rate, worker_cost
 from wherecast.bench.broker.broker_load import BrokerLoad
 from wherecast.bench.experiments import EXPERIMENTS
 from wherecast.bench.measured import WrongResult
 from wherecast.bench.pictures import save_picture
 from wherecast.model import ConfigError
+from wherecast.pipeline.live.stage.group_matches import NOTHING
 
 NUMBERS = {name: 12.34 for view in broker.VIEWS for name in view.columns}
 ROW: dict[str, Any] = NUMBERS | {
     "what": "publish 8 × 1,000", "threads": 8, "batch": 1_000, "publications": 400_000,
     "matches": 2_345_678, "notifications": 20_000_000, "publications/s": 123_456.0,
     "target publications/s": 50_000, "rate/s": 10_000.0, "p99 ms": 1_234.0, "segments left": 123,
+    "subscriptions": 1_000_000,
 }  # fmt: skip
 
 
@@ -39,6 +41,31 @@ def test_every_publication_of_a_load_matches() -> None:
     assert load.check("this", wanted) == wanted
     with pytest.raises(WrongResult, match="this: 1 matches were delivered"):
         load.check("this", 1)
+
+
+def test_grouping_is_compared_with_its_twin() -> None:
+    rows = list(grouping_cost.measure(100, seed=3))
+    assert [row["matches"] for row in rows] == [100, 1_000, 10_000]
+    assert all(row["grouping ratio"] > 0 for row in rows)
+
+
+def test_other_notifications_than_the_twin_gives_end_the_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(grouping_cost, "group_matches", lambda *_: NOTHING)
+    with pytest.raises(WrongResult, match="give different notifications"):
+        list(grouping_cost.measure(100, seed=3))
+
+
+def test_a_worker_loads_a_snapshot_in_a_process_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = worker_cost.measure(2_000, 3, tmp_path)
+    assert (row["subscriptions"], row["publications"]) == (2_000, 1_000)
+    assert 0 < row["load s"] < row["first match s"]
+    monkeypatch.setattr(worker_cost, "_expected", lambda _: -1)
+    with pytest.raises(WrongResult, match="instead of -1"):
+        worker_cost.measure(100, 3, tmp_path / "other")
 
 
 def test_an_unknown_case_is_refused() -> None:

@@ -13,7 +13,7 @@ from wherecast.bench.trees import cases as trees_cases
 from wherecast.bench.trees import changes as trees_changes
 from wherecast.bench.trees import experiment as trees
 from wherecast.bench.trees.cases import CASES, cases
-from wherecast.bench.trees.published_figures import compared
+from wherecast.bench.trees.published_figures import published_rows
 from wherecast.cli.entry import run as command
 from wherecast.matching import Index
 from wherecast.model import ConfigError
@@ -63,7 +63,7 @@ def test_a_kind_that_loses_a_match_ends_the_run(monkeypatch: pytest.MonkeyPatch)
         return whole(self, shifted(publications) if self.kind == "forest" else publications)
 
     monkeypatch.setattr(Index, "match", forgetful)
-    with pytest.raises(WrongResult, match="columnar and forest found other matches"):
+    with pytest.raises(WrongResult, match="columnar and forest found different matches"):
         measured("sensors")
 
 
@@ -81,17 +81,19 @@ def test_published_figures_stand_beside_measured_ones() -> None:
         for (engine, filters), time in times.items()
     ]
     found = [(row["what"], row["filters"], row["published"], row["measured"])
-             for row in compared(rows)]  # fmt: skip
+             for row in published_rows(rows)]  # fmt: skip
     assert ("betree, µs/publication", 10_000, "5", 4.0) in found
     assert ("forest, µs/publication", 10_000, "≈ 50", 40.0) in found
     assert ("forest / betree", 5_000, "≈ 5", 5.0) in found
     assert ("forest / betree", 10_000, "≈ 10", 10.0) in found
-    assert all(row["differs"] for row in compared(rows))
-    machines = {row["figure"]: row["differs"] for row in compared(rows) if "/pub" in row["what"]}
+    assert all(row["differs"] for row in published_rows(rows))
+    machines = {
+        row["figure"]: row["differs"] for row in published_rows(rows) if "/pub" in row["what"]
+    }
     assert "with queueing" in machines["elastic BE-Tree, 7.2"]
     assert "without queueing" in machines["CUPUS, 25"]
     assert "Java" not in machines["CUPUS, 25"]
-    assert list(compared([])) == []
+    assert list(published_rows([])) == []
 
 
 def test_files_and_screen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

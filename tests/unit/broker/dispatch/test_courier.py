@@ -7,7 +7,7 @@ from threading import Event
 import numpy as np
 import pytest
 
-from tests.unit.broker.feeding import match, opened, publish
+from tests.unit.broker.feeding import GAP, match, moment, opened, publish
 from wherecast import AcknowledgementError, ConfigError, StoreError, Subscription
 from wherecast.broker.dispatch.acknowledgement import Acknowledgement
 from wherecast.broker.dispatch.courier import Courier
@@ -35,31 +35,32 @@ def served(store: Store, *names: str) -> Courier:
     return courier
 
 
-def sequences(courier: Courier, name: str, most: int = 100) -> list[int]:
-    return [one.sequence for one in courier.take(name, most, 0)]
+def offsets(courier: Courier, name: str, most: int = 100) -> list[int]:
+    """The offsets, in a log of one partition, that are handed out."""
+    return [one.sequence // GAP for one in courier.take(name, most, 0)]
 
 
 def test_notifications_are_handed_out_before_they_are_committed() -> None:
     store = open_store("memory:")
     courier = served(store, "ana")
-    assert sequences(courier, "ana") == []  # from now on it is attended
+    assert offsets(courier, "ana") == []  # from now on it is attended
     pipeline = InlinePipeline(store, lambda: 0)
     publish(store, [1, 2, 3])
     batch = pipeline.next_batch()
     assert batch is not None
     courier.notify(batch)
     assert store.batches.progress().sequence == 0
-    assert sequences(courier, "ana") == [0, 1, 2]
-    partitions, offsets = courier.locate(np.array([0, 2]))
-    assert (partitions.tolist(), offsets.tolist()) == ([0, 0], [0, 2])
-    courier.ack("ana", [1])
+    assert offsets(courier, "ana") == [0, 1, 2]
+    partitions, located = courier.locate(np.array([moment(0), moment(2)]))
+    assert (partitions.tolist(), located.tolist()) == ([0, 0], [0, 2])
+    courier.ack("ana", [moment(1)])
     courier.committed(pipeline.commit(batch).sequence)
-    assert sequences(courier, "ana") == [0, 2]
-    courier.ack_through("ana", 2)
-    assert sequences(courier, "ana") == []
+    assert offsets(courier, "ana") == [0, 2]
+    courier.ack_through("ana", moment(2))
+    assert offsets(courier, "ana") == []
     cursor = store.cursors.read("ana")
     assert cursor is not None
-    assert cursor.through == 3
+    assert cursor.through == 3 * GAP
 
 
 def test_a_batch_that_is_told_again_is_handed_out_once() -> None:
@@ -72,9 +73,9 @@ def test_a_batch_that_is_told_again_is_handed_out_once() -> None:
         publish(store, range(2 if end == 2 else 3))
         batch = pipeline.next_batch()
         assert batch is not None
-        assert batch.end[0] == end
+        assert batch.end == end
         courier.notify(batch)
-    assert sequences(courier, "ana") == [0, 1, 2, 3, 4]
+    assert offsets(courier, "ana") == [0, 1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("partitions", [1, 3])
@@ -85,17 +86,19 @@ def test_what_was_committed_before_is_read_from_the_store(partitions: int) -> No
         publish(store, [value])
     match(store)
     courier.committed(store.batches.progress().sequence)
-    assert sequences(courier, "ana") == list(range(20))
-    courier.ack_through("ana", 9)
-    courier.ack("ana", [12, 15])
+    order = [one.sequence for one in courier.take("ana", 100, 0)]
+    assert len(order) == 20
+    courier.ack_through("ana", order[9])
+    courier.ack("ana", [order[12], order[15]])
     again = Courier(store, unmended)  # another life
     again.open("ana")
     again.open("bob")
     found = again.take("ana", 100, 0)
-    assert [one.sequence for one in found] == [10, 11, 13, 14, 16, 17, 18, 19]
+    left = (10, 11, 13, 14, 16, 17, 18, 19)
+    assert [one.sequence for one in found] == [order[place] for place in left]
     assert all(one.redelivered for one in found)
-    assert sequences(again, "bob", 3) == [0, 1, 2]
-    places = {tuple(place) for place in np.stack(again.locate(np.arange(20))).T.tolist()}
+    assert [one.sequence for one in again.take("bob", 3, 0)] == order[:3]
+    places = {tuple(place) for place in np.stack(again.locate(np.array(order))).T.tolist()}
     assert len(places) == 20
 
 
@@ -106,13 +109,13 @@ def test_a_waiting_take_is_woken() -> None:
         waiting = [pool.submit(courier.take, name, 5, LIMIT_S) for name in ("ana", "bob")]
         publish(store, [1])
         match(store)
-        courier.committed(1)
+        courier.committed(GAP)
         assert [len(one.result(LIMIT_S)) for one in waiting] == [1, 1]
         gone = pool.submit(courier.take, "ana", 5, LIMIT_S)
         courier.forget("ana")
         with suppress(ConfigError):  # where it came after
             assert len(gone.result(LIMIT_S)) <= 1
-        courier.ack_through("bob", 0)
+        courier.ack_through("bob", moment(0))
         closed = pool.submit(courier.take, "bob", 5, LIMIT_S)
         courier.close()
         assert closed.result(LIMIT_S) == ()
@@ -123,19 +126,19 @@ def test_a_newer_connection_replaces_the_older_one() -> None:
     courier = served(store, "ana")
     publish(store, [1, 2])
     match(store)
-    courier.committed(2)
+    courier.committed(2 * GAP)
     courier.connect("ana", 1, window=1)
     sent = courier.sent("ana", 1, LIMIT_S)
     assert sent is not None
-    assert [(one.sequence, one.redelivered) for one in sent] == [(0, False)]
+    assert [(one.sequence // GAP, one.redelivered) for one in sent] == [(0, False)]
     assert courier.sent("ana", 1, 0) == ()  # the window is full
     courier.connect("ana", 2)
     assert courier.sent("ana", 1, LIMIT_S) is None
     sent = courier.sent("ana", 2, LIMIT_S)
     assert sent is not None
-    assert [(one.sequence, one.redelivered) for one in sent] == [(0, True), (1, False)]
+    assert [(one.sequence // GAP, one.redelivered) for one in sent] == [(0, True), (1, False)]
     courier.disconnect("ana", 1)  # says nothing of the newer one
-    courier.ack_through("ana", 1)
+    courier.ack_through("ana", moment(1))
     assert courier.sent("ana", 2, 0) == ()
     courier.forget("ana")
     assert courier.sent("ana", 2, LIMIT_S) is None
@@ -151,14 +154,14 @@ def test_damage_is_mended_before_it_is_handed_out() -> None:
 
     def damaged(subscriber: str, start: int, limit: int) -> Queued:
         if not mended:
-            raise DamagedSegment(0, 1, "a bit was flipped")
+            raise DamagedSegment(0, GAP, "a bit was flipped")
         return read(subscriber, start, limit)
 
     store.mailboxes.queued = damaged  # type: ignore[method-assign]
     courier = Courier(store, lambda first, end: mended.append((first, end)))
     courier.open("ana")
-    assert sequences(courier, "ana") == [0]
-    assert mended == [(0, 1)]
+    assert offsets(courier, "ana") == [0]
+    assert mended == [(0, GAP)]
 
 
 def test_a_read_that_fails_is_told_and_may_be_tried_again() -> None:
@@ -166,7 +169,7 @@ def test_a_read_that_fails_is_told_and_may_be_tried_again() -> None:
     courier = served(store, "ana")
     publish(store, [1])
     match(store)
-    courier.committed(1)
+    courier.committed(GAP)
     read = store.mailboxes.queued
 
     def broken(subscriber: str, start: int, limit: int) -> Queued:
@@ -176,7 +179,7 @@ def test_a_read_that_fails_is_told_and_may_be_tried_again() -> None:
     with pytest.raises(StoreError, match="the disk is gone"):
         courier.take("ana", 1, 0)
     store.mailboxes.queued = read  # type: ignore[method-assign]
-    assert sequences(courier, "ana") == [0]
+    assert offsets(courier, "ana") == [0]
 
 
 def test_only_what_was_handed_out_is_acknowledged() -> None:
@@ -184,12 +187,15 @@ def test_only_what_was_handed_out_is_acknowledged() -> None:
     courier = served(store, "ana")
     publish(store, [1, 2])
     match(store)
-    courier.committed(2)
-    assert sequences(courier, "ana", 1) == [0]
-    for acknowledge in (lambda: courier.ack("ana", [0, 1]), lambda: courier.ack_through("ana", 1)):
+    courier.committed(2 * GAP)
+    assert offsets(courier, "ana", 1) == [0]
+    for acknowledge in (
+        lambda: courier.ack("ana", [moment(0), moment(1)]),
+        lambda: courier.ack_through("ana", moment(1)),
+    ):
         with pytest.raises(AcknowledgementError, match="was never delivered"):
             acknowledge()
-    assert sequences(courier, "ana") == [0, 1]  # nothing was acknowledged
+    assert offsets(courier, "ana") == [0, 1]  # nothing was acknowledged
 
 
 def test_an_unknown_subscriber_is_told() -> None:
@@ -218,7 +224,7 @@ def test_a_take_that_begins_between_telling_and_committing_is_woken() -> None:
         taking = pool.submit(courier.take, "ana", 10, LIMIT_S)
         courier.committed(pipeline.commit(batch).sequence)
         assert called.wait(LIMIT_S)
-        assert [one.sequence for one in taking.result(LIMIT_S / 2)] == [0, 1]
+        assert [one.sequence // GAP for one in taking.result(LIMIT_S / 2)] == [0, 1]
 
 
 def test_an_interrupted_read_is_done_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -235,7 +241,7 @@ def test_an_interrupted_read_is_done_again(monkeypatch: pytest.MonkeyPatch) -> N
         patched.setattr(store.mailboxes, "queued", interrupted)
         with pytest.raises(KeyboardInterrupt):
             courier.take("ana", 10, 0)
-    assert sequences(courier, "ana") == [0, 1]
+    assert offsets(courier, "ana") == [0, 1]
 
 
 def test_a_queue_that_nobody_uses_gives_its_memory_back_and_loses_nothing() -> None:
@@ -243,16 +249,16 @@ def test_a_queue_that_nobody_uses_gives_its_memory_back_and_loses_nothing() -> N
     courier = served(store, "ana", "bo")
     publish(store, [1, 2, 3])
     match(store)
-    courier.committed(3)
+    courier.committed(3 * GAP)
     for name in ("ana", "bo"):
-        assert sequences(courier, name) == [0, 1, 2]
+        assert offsets(courier, name) == [0, 1, 2]
     courier.release_idle()
     assert courier.figures("ana").queued == 3  # it was used since it was opened
-    sequences(courier, "bo")
+    offsets(courier, "bo")
     courier.release_idle()
     assert courier.figures("ana").queued == 0
     assert courier.figures("bo").queued == 3
-    assert sequences(courier, "ana") == [0, 1, 2]
+    assert offsets(courier, "ana") == [0, 1, 2]
 
 
 def test_acknowledgements_of_several_are_stored_together() -> None:
@@ -264,14 +270,14 @@ def test_acknowledgements_of_several_are_stored_together() -> None:
     assert batch is not None
     courier.notify(batch)
     courier.committed(pipeline.commit(batch).sequence)
-    assert sequences(courier, "ana") == sequences(courier, "bob") == [0, 1, 2]
+    assert offsets(courier, "ana") == offsets(courier, "bob") == [0, 1, 2]
 
     problems = courier.acknowledge(
         [
-            ("ana", Acknowledgement(0, (2,))),
-            ("nobody", Acknowledgement(0)),
-            ("bob", Acknowledgement(7)),
-            ("bob", Acknowledgement(None, (1,))),
+            ("ana", Acknowledgement(moment(0), (moment(2),))),
+            ("nobody", Acknowledgement(moment(0))),
+            ("bob", Acknowledgement(moment(7))),
+            ("bob", Acknowledgement(None, (moment(1),))),
         ]
     )
 
@@ -283,8 +289,8 @@ def test_acknowledgements_of_several_are_stored_together() -> None:
     ]
     cursors = {name: store.cursors.read(name) for name in ("ana", "bob", "nobody")}
     assert cursors == {
-        "ana": Cursor(1, frozenset({2})),
-        "bob": Cursor(0, frozenset({1})),
+        "ana": Cursor(moment(1), frozenset({moment(2)})),
+        "bob": Cursor(moment(0), frozenset({moment(1)})),
         "nobody": None,
     }
 

@@ -88,11 +88,11 @@ def test_what_was_put_is_at_hand_as_it_would_be_read() -> None:
     ]
     prepared, at = prepare(given, "air", SCHEMAS["air"]), 7
     cache, read = cache_of(log), cache_of(log)
-    cache.put(prepared.good, prepared.batch, log.append(prepared.good, at), at)
+    cache.put(prepared.good, prepared.batch, log.append(prepared.good, at))
     assert cache.cached(0, [1, 2]) == read.get(0, [1, 2])
     assert cache.cached(0, [0, 1]) is None
     assert cache.cached(0, [2, 3]) is None
-    cache.put(prepared.good, prepared.batch, log.append(prepared.good, at), at)
+    cache.put(prepared.good, prepared.batch, log.append(prepared.good, at))
     assert cache.cached(0, [3]) == read.get(0, [3])  # the others came before
 
 
@@ -100,7 +100,7 @@ def test_what_was_put_holds_nothing_of_what_was_handed_in() -> None:
     log = MemoryLog(1)
     prepared = prepare([wc.Publication({"no2": 1.0})], "air", SCHEMAS["air"])
     cache = cache_of(log)
-    cache.put(prepared.good, prepared.batch, log.append(prepared.good, 0), 0)
+    cache.put(prepared.good, prepared.batch, log.append(prepared.good, 0))
     [block] = cache._blocks.values()
     for mine, given in zip(block.rows.columns, prepared.batch.columns, strict=True):
         addresses = {one.address for one in given.buffers() if one is not None and one.size}
@@ -116,7 +116,7 @@ def test_what_has_many_columns_or_is_large_is_left_to_readers(
     log = MemoryLog(1)
     prepared = prepare([wc.Publication({"no2": 1.0})], "air", SCHEMAS["air"])
     cache = cache_of(log, **limits)
-    cache.put(prepared.good, prepared.batch, log.append(prepared.good, 0), 0)
+    cache.put(prepared.good, prepared.batch, log.append(prepared.good, 0))
     assert (cache.cached(0, [0]) is None) == bool(limits)
     assert len(cache._blocks) == blocks
 

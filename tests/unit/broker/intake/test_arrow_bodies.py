@@ -14,6 +14,7 @@ from wherecast.broker.intake.arrow_outline import StreamOutline, outline_of
 from wherecast.broker.intake.intake import PreparedPublications
 from wherecast.columns.log_encoding import decode_batch
 from wherecast.model import Limits
+from wherecast.store.records import HEADERS
 
 SCHEMA = wc.Schema.from_dict({"no2": "float", "city": "string", "sensor.id": "int"})
 
@@ -36,10 +37,10 @@ def test_columns_are_attributes() -> None:
         {"no2": 1.0, "city": None, "sensor.id": 5},
         {"no2": 2.0, "city": None, "sensor.id": None},
     ]
-    assert found.good.envelopes.column("id").null_count == 2
+    assert found.good.headers.column("id").null_count == 2
 
 
-def test_publication_objects_have_their_envelopes() -> None:
+def test_publication_objects_have_their_headers_and_payloads() -> None:
     at = datetime(2026, 5, 1, tzinfo=UTC)
     table = pa.table(
         {
@@ -49,10 +50,19 @@ def test_publication_objects_have_their_envelopes() -> None:
             "published_at": [at, None],
         }
     )
-    assert prepared(table).good.envelopes.to_pylist() == [
-        {"id": "a", "published_at": at, "payload": b"hi"},
-        {"id": None, "published_at": None, "payload": None},
-    ]
+    good = prepared(table).good
+    nothing = dict.fromkeys(HEADERS.names)
+    assert good.headers.to_pylist() == [nothing | {"id": "a", "published_at": at}, nothing]
+    assert good.payloads.to_pylist() == [b"hi", None]
+
+
+def test_the_publisher_is_that_of_the_request() -> None:
+    table = pa.table({"no2": [1, 2]})
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    found = prepare_arrow(sink.getvalue().to_pybytes(), "air", SCHEMA, 9, publisher="station-7")
+    assert found.good.headers.column("publisher").to_pylist() == ["station-7"] * 2
 
 
 def test_bad_rows_are_told() -> None:

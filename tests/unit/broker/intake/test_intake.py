@@ -8,6 +8,7 @@ import wherecast as wc
 from wherecast.broker.intake.intake import prepare
 from wherecast.columns.log_encoding import decode_batch
 from wherecast.model import Limits
+from wherecast.store.records import HEADERS
 
 SCHEMA = wc.Schema.from_dict({"no2": "float", "n": "int"})
 
@@ -33,10 +34,9 @@ def test_good_ones_keep_their_order_and_know_where_they_stood() -> None:
         {"no2": 1.0, "n": None},
         {"no2": None, "n": 3},
     ]
-    assert good.envelopes.to_pylist() == [
-        {"id": "a", "published_at": at, "payload": b"x"},
-        {"id": None, "published_at": None, "payload": None},
-    ]
+    nothing = dict.fromkeys(HEADERS.names)
+    assert good.headers.to_pylist() == [nothing | {"id": "a", "published_at": at}, nothing]
+    assert good.payloads.to_pylist() == [b"x", None]
 
 
 def digest(attributes: object, payload: bytes | None = None) -> int:
@@ -64,9 +64,16 @@ def test_limits_are_those_that_are_given() -> None:
 
 @pytest.mark.parametrize("given", [[], [wc.Publication({"x": 1})]])
 def test_there_may_be_none(given: list[wc.Publication]) -> None:
-    prepared = prepare(given, "air", SCHEMA)
+    prepared = prepare(given, "air", SCHEMA, publisher="station-7")
     assert len(prepared.rows) == 0
-    assert prepared.good.envelopes.num_rows == 0
+    assert prepared.good.headers.num_rows == len(prepared.good.payloads) == 0
+
+
+def test_the_publisher_is_who_publishes() -> None:
+    given = [wc.Publication({"n": 1}), wc.Publication({"n": 2}, publisher="another")]
+    good = prepare(given, "air", SCHEMA, publisher="station-7").good
+    assert good.headers.column("publisher").to_pylist() == ["station-7"] * 2
+    assert prepare(given, "air", SCHEMA).good.headers.column("publisher").null_count == 2
 
 
 def test_times_that_no_receiver_could_hold_are_refused() -> None:

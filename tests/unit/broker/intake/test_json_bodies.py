@@ -4,6 +4,7 @@ import base64
 import json
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import wherecast as wc
@@ -31,7 +32,8 @@ def test_an_object_is_read_as_a_publication_of_the_same_content_is() -> None:
     ours = prepared([given, {"attributes": {"n": 3}}])
     theirs = prepare([wc.Publication.from_dict(given), wc.Publication({"n": 3})], "air", SCHEMA)
     assert ours.good.attributes == theirs.good.attributes
-    assert ours.good.envelopes.equals(theirs.good.envelopes)
+    assert ours.good.headers.equals(theirs.good.headers)
+    assert ours.good.payloads.equals(theirs.good.payloads)
     assert ours.good.digests.tolist() == theirs.good.digests.tolist()
     assert ours.rows.tolist() == [0, 1]
 
@@ -40,10 +42,13 @@ def test_good_ones_among_bad_ones_are_kept() -> None:
     body = (
         b'{"attributes":{"n":1},"id":"a"}\n[]\n\n{"attributes":{"n":2.5}}\n{"attributes":{"n":3}}'
     )
-    found = prepare_objects(read_objects(body, False, 100), "air", SCHEMA)
+    publishers = pa.array(["p", "q", None, "r"])
+    objects = read_objects(body, False, 100)
+    found = prepare_objects(objects, "air", SCHEMA, publishers=publishers)
     assert found.rows.tolist() == [0, 3]
+    assert found.good.headers.column("publisher").to_pylist() == ["p", "r"]
     assert decode_batch(found.good.attributes, SCHEMA).column("n").to_pylist() == [1, 3]
-    assert found.good.envelopes.column("id").to_pylist() == ["a", None]
+    assert found.good.headers.column("id").to_pylist() == ["a", None]
     assert [bad.row for bad in found.rejected] == [1, 2]
 
 

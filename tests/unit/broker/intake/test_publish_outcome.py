@@ -19,10 +19,11 @@ def test_a_receipt_and_what_was_refused_before_it_come_together() -> None:
     ]
     prepared = prepare(given, "air", SCHEMA)
     receipt = Receipt(
-        0,
+        np.zeros(3, np.int32),
         np.array([-1, 7, -1]),
         np.array([True, False, False]),
         np.array([False, False, True]),
+        at=0,
     )
     done = outcome_of(prepared, receipt)
     assert (done.accepted, done.duplicates, done.rejected) == (1, 1, 2)
@@ -38,10 +39,11 @@ def test_a_part_of_a_call_counts_from_its_own_first_place() -> None:
     given = [wc.Publication({"n": value}, str(value)) for value in (0, "x", 2, 3, "y", 5)]
     prepared = prepare(given, "air", SCHEMA)
     receipt = Receipt(
-        0,
+        np.zeros(4, np.int32),
         np.array([4, 5, -1, 6]),
         np.array([False, False, False, False]),
         np.array([False, False, True, False]),
+        at=0,
     )
     parts = [outcome_of(prepared, receipt, *part) for part in ((0, 2), (2, 2), (2, 5), (5, 6))]
     assert [(part.accepted, part.first, part.last) for part in parts] == [

@@ -9,6 +9,8 @@ import pytest
 from tests.unit.broker.feeding import SCHEMA, match, opened, publish, queued
 from wherecast import ConfigError, FilterError, Schema, Subscription
 from wherecast.broker.registrar.registrar import Registrar
+from wherecast.model import StreamSpec, SubscriptionSpec
+from wherecast.store.changes.change_batches import batch_of, stream_row, subscriber_row
 from wherecast.store.open_store import StoreOptions, open_store
 from wherecast.store.records import Cursor
 
@@ -75,7 +77,7 @@ def test_of_the_same_id_the_last_one_counts() -> None:
     registrar.subscribe(Subscription("s1", "no2 > 1", "ana"), 0)
     again = [Subscription("s1", text, "ana") for text in ("no2 > 2", "no2 > 1")]
     assert registrar.subscribe_all("ana", again, 0) == []
-    assert registrar.stored_filters("ana") == {"s1": ("default", "no2 > 1")}
+    assert registrar.stored_specs("ana") == {"s1": SubscriptionSpec("default", "no2 > 1")}
     assert registrar.put("ana", again, 0).verdicts == ("changed", "changed")
     assert registrar.put("ana", [], 0).acts_from is None
 
@@ -172,4 +174,74 @@ def test_a_subscriber_has_a_limit_of_subscriptions() -> None:
     registrar.subscribe_all("ana", [Subscription("b", "no2 > 2", "ana")], 0)
     registrar.unsubscribe("ana", "a", 0)
     registrar.subscribe(Subscription("c", "no2 > 1", "ana"), 0)
-    assert Registrar(store, subscriptions_max=2).stored_filters("ana").keys() == {"b", "c"}
+    assert Registrar(store, subscriptions_max=2).stored_specs("ana").keys() == {"b", "c"}
+
+
+def test_how_long_the_log_of_a_stream_is_kept() -> None:
+    store = open_store("memory:")
+    registrar = opened(store)
+
+    def kept() -> int:
+        return store.registry.stream_specs()["default"].keep_us
+
+    assert kept() == 0
+    registrar.define("default", SCHEMA, 0, keep="1h")
+    registrar.define("default", SCHEMA, 0)
+    assert kept() == 3_600_000_000
+    version = store.log.changes_end()
+    registrar.define("default", SCHEMA, 0, keep=timedelta(hours=1))
+    assert store.log.changes_end() == version
+    for bad in ("1 hour", "-1s", "40000d"):
+        with pytest.raises(ConfigError, match="keep: "):
+            registrar.define("default", SCHEMA, 0, keep=bad)
+    with pytest.raises(ConfigError, match="there with another schema"):
+        registrar.define("default", Schema.from_dict({"no2": "int"}), 0, keep="2h")
+    assert kept() == 3_600_000_000
+    registrar.define("default", SCHEMA, 0, keep="0s")
+    assert (kept(), registrar.schema("default")) == (0, SCHEMA)
+
+
+def test_names_of_brokers_are_refused_and_the_store_takes_them() -> None:
+    store = open_store("memory:")
+    registrar = opened(store)
+    store.log.change(
+        batch_of([subscriber_row("@b1"), stream_row("@reports", StreamSpec(SCHEMA))]), 0
+    )
+    assert store.registry.has_subscriber("@b1")
+    wanted = Subscription("s1", "no2 > 1", "@b1")
+    for call in (
+        lambda: registrar.define("@x", SCHEMA, 0),
+        lambda: registrar.schema("@reports"),
+        lambda: registrar.register("@b2", 0),
+        lambda: registrar.forget("@b1", 0),
+        lambda: registrar.subscribe(wanted, 0),
+        lambda: registrar.subscribe_all("@b1", [wanted], 0),
+        lambda: registrar.put("@b1", [wanted], 0),
+        lambda: registrar.unsubscribe("@b1", "s1", 0),
+        lambda: registrar.subscribe(Subscription("s1", "no2 > 1", "ana", "@reports"), 0),
+    ):
+        with pytest.raises(ConfigError, match="does not begin with @"):
+            call()
+    assert store.registry.subscribers() == ["@b1"]
+
+
+def test_a_subscription_with_other_options_is_another_one() -> None:
+    store = open_store("memory:")
+    registrar = opened(store)
+    registrar.register("ana", 0)
+    plain, noticed = (
+        Subscription("s", "no2 > 1", "ana"),
+        Subscription(
+            "s", "no2 > 1", "ana", notices=True, owner="bo", rank="ORDER BY no2 LIMIT 1", priority=3
+        ),
+    )
+    verdicts = [
+        registrar.subscribe(one, 0).verdict for one in (plain, plain, noticed, noticed, plain)
+    ]
+    assert verdicts == ["created", "unchanged", "changed", "unchanged", "changed"]
+    registrar.subscribe(noticed, 0)
+    stored = store.registry.subscription("ana", "s")
+    assert stored is not None
+    assert (stored.notices, stored.owner, stored.rank, stored.priority) == (
+        *(True, "bo", "ORDER BY no2 LIMIT 1", 3),
+    )

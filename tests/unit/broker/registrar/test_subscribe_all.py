@@ -3,7 +3,7 @@
 import wherecast as wc
 from wherecast.broker.registrar.registrar import Registrar
 from wherecast.broker.registrar.subscribe_all import SubscriptionBatch, put_all
-from wherecast.model import Subscription
+from wherecast.model import Subscription, SubscriptionSpec
 from wherecast.store.open_store import open_store
 
 SCHEMA = wc.Schema.from_dict({"n": "int"})
@@ -38,10 +38,10 @@ def test_each_has_its_verdict() -> None:
         ("d", "rejected"),
         ("e", "rejected"),
     ]
-    assert made.stored_filters("ana") == {
-        "a": ("default", "n > 1"),
-        "b": ("default", "n > 2"),
-        "d": ("default", "n > 4"),
+    assert made.stored_specs("ana") == {
+        "a": SubscriptionSpec("default", "n > 1"),
+        "b": SubscriptionSpec("default", "n > 2"),
+        "d": SubscriptionSpec("default", "n > 4"),
     }
 
 
@@ -55,10 +55,10 @@ def test_a_set_is_replaced_whole_or_not_at_all() -> None:
     put_all(made, "ana", wanted(("a", "n > 1"), ("b", "n > 1")), False, 0)
     bad = put_all(made, "ana", wanted(("c", "n > 1"), ("d", "n >")), True, 0)
     assert [one["verdict"] for one in bad["verdicts"]] == ["left_alone", "rejected"]
-    assert made.stored_filters("ana").keys() == {"a", "b"}
+    assert made.stored_specs("ana").keys() == {"a", "b"}
     done = put_all(made, "ana", wanted(("b", "n > 1"), ("c", "n > 1")), True, 0)
     assert (done["created"], done["unchanged"], done["removed"]) == (1, 1, 1)
-    assert made.stored_filters("ana").keys() == {"b", "c"}
+    assert made.stored_specs("ana").keys() == {"b", "c"}
 
 
 def test_what_can_never_match_is_told_or_refused() -> None:

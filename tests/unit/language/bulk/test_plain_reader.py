@@ -125,9 +125,8 @@ def test_an_undeclared_attribute_has_the_type_of_its_constant() -> None:
     assert [(a.name, a.type) for a in found.form.attributes] == [("u", "float")]
 
 
-def test_forms_are_forgotten_where_they_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wherecast.language.bulk.plain_reader._FORMS_MAX", 2)
-    reader = PlainReader(SCHEMA)
+def test_forms_are_forgotten_where_they_are_too_many() -> None:
+    reader = PlainReader(SCHEMA, forms_max=2)
     for text in ("a > 1", "a < 1", "a = 1"):
         assert reader.read(text) is None
     assert reader.read("a = 2") is not None

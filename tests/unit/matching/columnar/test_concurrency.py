@@ -16,8 +16,7 @@ from tests.unit.matching.columnar.history import (
     running,
 )
 from wherecast import Index
-from wherecast.matching import run_tiers
-from wherecast.matching.columnar.index import ColumnarIndex
+from wherecast.matching.columnar.index import ColumnarIndex, RunSettings
 from wherecast.matching.matches import Matches
 
 CHANGES = 150  # of each writer
@@ -32,8 +31,10 @@ BOTH_WAYS = pytest.mark.parametrize(
 class Scene:
     """An index with writers and those who look at it, until the writers are done."""
 
-    def __init__(self, writers: int) -> None:
+    def __init__(self, writers: int, settings: RunSettings | None = None) -> None:
         self.index = Index(SCHEMA)
+        if settings is not None:
+            self.index._engine = ColumnarIndex(SCHEMA, settings=settings)
         self.index.add(-1, "a = 1")
         self.index.match(PUBLICATIONS)  # compiled code is loaded before anything begins
         self.index.remove(-1)
@@ -108,10 +109,9 @@ def test_matches_see_a_state_between_call_and_return(way: str, writers: int) -> 
 
 
 @BOTH_WAYS
-def test_merges_of_several_tiers(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_merges_of_several_tiers(way: str) -> None:
     """Small tiers: merged runs are merged again while filters in them are replaced."""
-    monkeypatch.setattr(run_tiers, "_BASE", 3)
-    scene = Scene(2)
+    scene = Scene(2, RunSettings(tier_filters=3))
     scene.run()
     scene.assert_all_right()
     assert scene.index.stats()["merges"] > 5

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from wherecast import Index, Schema
-from wherecast.matching import run_tiers
 from wherecast.matching.columnar import index as changing
 from wherecast.matching.columnar import snapshot
-from wherecast.matching.columnar.index import ColumnarIndex
+from wherecast.matching.columnar.index import ColumnarIndex, RunSettings
 
 SCHEMA = Schema.from_dict({"a": "int", "b": "float", "s": "string", "f": "bool"})
 FILTERS = st.sampled_from(
@@ -82,10 +81,15 @@ TestChanges = Changes.TestCase
 TestChanges.settings = settings(max_examples=30, stateful_step_count=30, deadline=None)
 
 
-def test_small_runs_are_merged_and_few_filters_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_tiers, "_BASE", 8)
-    monkeypatch.setattr(changing, "AT_ONCE", 0)
+def index_with(settings: RunSettings) -> Index:
+    """A columnar index whose runs have other sizes than usual."""
     index = Index(SCHEMA, kind="columnar")
+    index._engine = ColumnarIndex(SCHEMA, settings=settings)
+    return index
+
+
+def test_small_runs_are_merged_and_few_filters_twice() -> None:
+    index = index_with(RunSettings(tier_filters=8, growing_max=0))
     for id in range(200):
         index.add(id, f"a > {id}")
         assert index.match([{"a": id + 1}]).counts.tolist() == [id + 1]
@@ -158,8 +162,6 @@ def test_threads_see_one_consistent_state() -> None:
 
 def test_matching_goes_on_beside_a_merge(monkeypatch: pytest.MonkeyPatch) -> None:
     """A merge that cannot end keeps nobody from matching and changing."""
-    monkeypatch.setattr(run_tiers, "_BASE", 2)
-    monkeypatch.setattr(changing, "AT_ONCE", 0)
     held, started = threading.Event(), threading.Event()
     plain = snapshot.Snapshot.of
 
@@ -170,7 +172,7 @@ def test_matching_goes_on_beside_a_merge(monkeypatch: pytest.MonkeyPatch) -> Non
         return plain(table)  # type: ignore[arg-type]
 
     monkeypatch.setattr(snapshot.Snapshot, "of", staticmethod(slow))
-    index = Index(SCHEMA, kind="columnar")
+    index = index_with(RunSettings(tier_filters=2, growing_max=0))
     for id in range(8):
         index.add(id, "a = 1")
         index.match([{"a": 1}])

@@ -61,6 +61,7 @@ def test_the_directory_is_named_after_what_made_the_code(
 SOURCES = (
     "columnar/kernels/matching.py", "columnar/kernels/simd.py", "columnar/kernels/another.py",
     "columnar/layout.py", "compile_cache/cached_njit.py", "compile_cache/kernel_decorators.py",
+    "scatter_kernels.py",
     "trees/items.py", "trees/exact_kernels.py", "trees/key_slots.py", "trees/row_layout.py",
     "trees/betree/kernels/insertion.py", "trees/betree/layout.py",
     "trees/forest/kernels/nodes.py", "trees/forest/layout.py",

@@ -98,13 +98,10 @@ class TestJsonLines:
     def test_an_empty_file_has_no_rows(self, tmp_path: Path) -> None:
         assert rows(write(tmp_path / "in.jsonl", "\n")) == []
 
-    def test_parts_follow_one_another(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr("wherecast.pipeline.files.read_jsonl.PART_ROWS", 2)
+    def test_parts_follow_one_another(self, tmp_path: Path) -> None:
         path = write(tmp_path / "in.jsonl", '{"n": 1}\nx\n{"n": 2}\n{"n": 3}\nx\n')
 
-        parts = list(open_publications(path, SCHEMA).parts())
+        parts = list(open_publications(path, SCHEMA, part_rows=2).parts())
 
         assert [part.rows.tolist() for part in parts] == [[0], [2, 3], []]
         assert [[d.row for d in part.dead_letters] for part in parts] == [[1], [], [4]]
@@ -242,7 +239,7 @@ class TestFilterFiles:
             ("f.csv", "id,filter\n1\n", "row 1: 1 fields"),
             ("f.jsonl", "{", "line 1: not valid JSON"),
             ("f.jsonl", '{"id": 1}', "line 1: needs"),
-            ("f.jsonl", '{"id": 1, "filter": 2}', "line 1: the filter is no string"),
+            ("f.jsonl", '{"id": 1, "filter": 2}', "line 1: the filter is not a string"),
             (
                 "f.jsonl",
                 '{"id": 1, "filter": ""}\n{"id": "a", "filter": ""}',

@@ -9,6 +9,7 @@ import pytest
 
 from wherecast import Schema
 from wherecast.pipeline.files import open_publications
+from wherecast.pipeline.files.file_part import PART_ROWS
 from wherecast.pipeline.files.match_files import Runner, Tally, match_files
 from wherecast.pipeline.filters.loaded_filters import compile_filters
 from wherecast.pipeline.stages import inline_runner
@@ -30,10 +31,15 @@ RUNNERS = pytest.mark.parametrize("runner", [inline_runner.run, one_row_at_a_tim
 
 
 def matched(
-    folder: Path, lines: list[str], filters: dict[str, str], runner: Runner, schema: Schema | None
+    folder: Path,
+    lines: list[str],
+    filters: dict[str, str],
+    runner: Runner,
+    schema: Schema | None,
+    part_rows: int = PART_ROWS,
 ) -> tuple[list[tuple[object, str]], Tally]:
     (folder / "in.jsonl").write_text("\n".join(lines))
-    publications = open_publications(folder / "in.jsonl", schema)
+    publications = open_publications(folder / "in.jsonl", schema, part_rows)
     table = pa.table({"id": list(filters), "filter": pa.array(filters.values(), pa.string())})
     compiled, _ = compile_filters(table, publications.schema)
     tally = Tally()
@@ -45,13 +51,12 @@ def matched(
 @RUNNERS
 @pytest.mark.parametrize("part_rows", [1, 2, 100])
 def test_rows_are_in_the_order_of_publications_and_ids(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, runner: Runner, part_rows: int
+    tmp_path: Path, runner: Runner, part_rows: int
 ) -> None:
-    monkeypatch.setattr("wherecast.pipeline.files.read_jsonl.PART_ROWS", part_rows)
     lines = ['{"n": 3}', "oops", '{"n": 1}', '{"n": 99}', '{"n": 2}', "{}", '{"n": 3}']
     schema = Schema.from_dict({"n": {"type": "int", "max": 9}})
 
-    found, tally = matched(tmp_path, lines, {"b": "n > 1", "a": "n > 2"}, runner, schema)
+    found, tally = matched(tmp_path, lines, {"b": "n > 1", "a": "n > 2"}, runner, schema, part_rows)
 
     assert found == [(3, "a"), (3, "b"), (2, "b"), (3, "a"), (3, "b")]
     assert (tally.publications, tally.matches, tally.refused) == (7, 5, 2)

@@ -9,7 +9,7 @@ from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from tests.seeds import random_of
 from wherecast import Schema
-from wherecast.matching import run_tiers as tier_rule
+from wherecast.matching.run_tiers import TIER_FILTERS
 from wherecast.pipeline.filters import filter_changes
 from wherecast.pipeline.filters.blob_location import Place
 from wherecast.pipeline.filters.filter_changes import ChangeCounts
@@ -40,15 +40,20 @@ class Scene:
         self.blobs = open_blobs(path)
         self.folder, self.open = Folder(self.blobs), Place(self.blobs.uri).open
         self.stored = EMPTY
+        self.tier_filters = TIER_FILTERS
 
     def add(self, *ids: int, word: str = "a") -> ChangeCounts:
         new = part(*ids, word=word)
-        self.stored, counts = filter_changes.add(self.stored, new, self.folder, self.open)
+        self.stored, counts = filter_changes.add(
+            self.stored, new, self.folder, self.open, self.tier_filters
+        )
         return counts
 
     def remove(self, *ids: int) -> ChangeCounts:
         given = pa.array(ids, pa.int64())
-        self.stored, counts = filter_changes.remove(self.stored, given, self.folder, self.open)
+        self.stored, counts = filter_changes.remove(
+            self.stored, given, self.folder, self.open, self.tier_filters
+        )
         return counts
 
     def words(self) -> dict[int, str]:
@@ -168,7 +173,7 @@ class TestCost:
     def test_parts_stay_few_and_filters_are_seldom_written_again(
         self, scene: Scene, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(tier_rule, "_BASE", 8)
+        scene.tier_filters = 8
         written = 0
         store = filter_changes.store_part
 
@@ -196,10 +201,8 @@ class TestCost:
 
 
 @pytest.mark.parametrize("job", range(2))
-def test_random_changes_beside_a_dict(
-    scene: Scene, job: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tier_rule, "_BASE", 4)
+def test_random_changes_beside_a_dict(scene: Scene, job: int) -> None:
+    scene.tier_filters = 4
     rng, model = random_of(job), dict[int, str]()
     for step in range(30):
         ids = rng.sample(range(30), rng.randint(1, 8))

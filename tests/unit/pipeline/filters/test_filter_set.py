@@ -442,7 +442,7 @@ def test_on_s3(s3: str) -> None:
     filters.add(table(c="x > 3"))
     assert newest.filters is not None
     with pytest.raises(ConflictError):
-        other._committed(newest, newest.filters, filters._newest().counts)
+        other._commit(newest, newest.filters, filters._newest().counts)
     with pytest.raises(ConfigError, match="ignores conditional writes"):
         FilterSet("s3://careless/set", SCHEMA)
 

@@ -10,7 +10,7 @@ import pytest
 
 from wherecast import ConfigError, FilterError, Schema, SnapshotError
 from wherecast.pipeline.filters import filter_loading
-from wherecast.pipeline.filters.blob_location import Place, opened
+from wherecast.pipeline.filters.blob_location import Place, blobs_at
 from wherecast.pipeline.filters.filter_loading import (
     filter_table,
     load,
@@ -307,7 +307,7 @@ class TestFiles:
         for name in ("one", "two"):
             (tmp_path / name).mkdir()
             monkeypatch.chdir(tmp_path / name)
-            found.append(opened("filters").uri)
+            found.append(blobs_at("filters").uri)
         assert found == [(tmp_path / name / "filters").as_uri() for name in ("one", "two")]
 
 

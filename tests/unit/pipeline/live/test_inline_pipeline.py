@@ -12,6 +12,7 @@ from wherecast.model import ConflictError
 from wherecast.pipeline.live.inline_pipeline import InlinePipeline
 from wherecast.store.embedded.batches import segment_rows
 from wherecast.store.open_store import open_store
+from wherecast.store.position import Position
 from wherecast.store.records import Progress
 
 
@@ -34,10 +35,11 @@ def test_it_begins_after_the_last_commit_of_the_one_before(monkeypatch: pytest.M
     publisher.publish({"no2": 2.0})
     batch = second.next_batch()
     assert batch is not None
-    assert second.commit(batch).sequence == 2
+    assert second.commit(batch).count == 2
     with pytest.raises(ConflictError):
         first.commit(batch)
-    assert store.batches.progress() == Progress(batch.end, batch.changes, 2)
+    end = Position({0: batch.end})
+    assert store.batches.progress() == Progress(end, batch.changes, 2 * 2**24, 2, batch.at)
     core.close()
 
 
@@ -61,6 +63,6 @@ def test_a_segment_is_hashed_once_by_the_process_that_made_it(
     batch = pipeline.next_batch()
     assert batch is not None
     pipeline.commit(batch)
-    assert store.mailboxes.queued("ana", 0, 10).sequences.tolist() == [0]
+    assert store.mailboxes.queued("ana", 0, 10).sequences.tolist() == [2**24 - 1]
     assert hashed == [0]
     core.close()

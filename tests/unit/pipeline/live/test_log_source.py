@@ -19,12 +19,13 @@ from wherecast.matching.kinds import KINDS
 from wherecast.model import StoreError
 from wherecast.pipeline.live import log_source
 from wherecast.pipeline.live.batch_plan import Range
-from wherecast.pipeline.live.log_source import LogReader, NotStoredError, TaskRange, _cut
+from wherecast.pipeline.live.log_source import LogReader, NotStoredError, TaskRange
 from wherecast.pipeline.live.pipeline_figures import PipelineFigures
 from wherecast.store.contracts import Batches
 from wherecast.store.open_store import open_store
 from wherecast.store.position import Position
 
+GAP = 2**24  # sequences between two offsets
 SCHEMA = wc.Schema.from_dict({"no2": "int"})
 
 
@@ -51,8 +52,8 @@ class Shares:
         assert list(LogReader(options).read(share)) == []
 
     def queued(self) -> list[int]:
-        found: list[int] = self.store.mailboxes.queued("ana", 0, 100).sequences.tolist()
-        return found
+        """The offsets that Ana is notified of."""
+        return [one // GAP for one in self.store.mailboxes.queued("ana", 0, 100).sequences.tolist()]
 
     def close(self) -> None:
         for stores in (log_source._planner_stores, log_source._worker_stores):
@@ -73,7 +74,7 @@ def shares(tmp_path: Path) -> Iterator[Shares]:
 
 def test_a_task_commits_what_it_matches(shares: Shares) -> None:
     shares.run(0, 4)
-    assert shares.store.batches.progress().sequence == 4
+    assert shares.store.batches.progress().position[0] == 4
     assert shares.queued() == [0, 1, 2, 3]
     shares.run(4, 10)
     assert shares.queued() == list(range(10))
@@ -100,7 +101,7 @@ def test_a_task_that_is_tried_again_commits_nothing_twice(shares: Shares) -> Non
     for _ in range(2):
         shares.run(0, 4)
     assert shares.queued() == [0, 1, 2, 3]
-    assert len(shares.store.batches.records(0, 10)) == 1
+    assert len(shares.store.batches.records(0, 10 * GAP)) == 1
 
 
 def test_a_share_waits_for_the_one_before_it(
@@ -108,9 +109,9 @@ def test_a_share_waits_for_the_one_before_it(
 ) -> None:
     waits, await_turn = Event(), log_source.await_turn
 
-    def told(batches: Batches, first: int, within_s: float) -> None:
+    def told(batches: Batches, range_: Range, within_s: float) -> None:
         waits.set()
-        await_turn(batches, first, within_s)
+        await_turn(batches, range_, within_s)
 
     monkeypatch.setattr(log_source, "await_turn", told)
     with ThreadPoolExecutor(1) as pool:
@@ -142,7 +143,7 @@ def test_what_cannot_be_stored_is_told_apart(
     def full(*_: object) -> None:
         raise apsw.FullError("no space")
 
-    monkeypatch.setattr("wherecast.store.embedded.batches.batches.batch_row", full)
+    monkeypatch.setattr("wherecast.store.embedded.batches.batches.insert_batch", full)
     with pytest.raises(NotStoredError, match=re.escape("disk full")):
         shares.run(0, 4)
 
@@ -174,14 +175,3 @@ def test_every_kind_of_index_matches_alike(shares: Shares, kind: str) -> None:
     shares.index = kind
     shares.run(0, 10)
     assert shares.queued() == list(range(10))
-
-
-@pytest.mark.parametrize(
-    ("count", "tasks", "parts"), [(1, 4, 1), (999, 4, 1), (100_000, 4, 4), (100_001, 3, 3)]
-)
-def test_a_large_range_is_shared_by_tasks(count: int, tasks: int, parts: int) -> None:
-    cut = list(_cut(Range(2, 7, 7 + count), tasks))
-    assert len(cut) == parts
-    assert [one.first for one in cut] == [7, *(one.end for one in cut[:-1])]
-    assert cut[-1].end == 7 + count
-    assert {one.partition for one in cut} == {2}

@@ -12,7 +12,7 @@ from wherecast.pipeline.spark.java import java_problem
 
 pytest.importorskip("pyspark")
 
-REMEDY = "install Java 17 or newer, or set JAVA_HOME to where it is"
+REMEDY = "install Java 17 or newer, or set JAVA_HOME to its directory"
 _COMMANDS = ("bash", "cat", "dirname", "head", "ps", "rm", "sh")  # that Spark's scripts call
 
 
@@ -60,7 +60,7 @@ def test_missing_or_dumb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert java_problem() == f"there is no Java in JAVA_HOME (/nowhere); {REMEDY}"
     home = fake_java(tmp_path, "none")
     monkeypatch.setenv("JAVA_HOME", str(home))
-    assert java_problem() == f"{home}/bin/java does not say which Java it is; {REMEDY}"
+    assert java_problem() == f"{home}/bin/java does not tell its version; {REMEDY}"
 
 
 @pytest.mark.usefixtures("no_java")

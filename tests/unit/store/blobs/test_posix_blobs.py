@@ -1,10 +1,12 @@
 """Blobs as files: what is on disk, and what the file system cannot do."""
 
+import builtins
 import errno
 import multiprocessing
 import os
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -112,17 +114,17 @@ def test_folders_go_with_their_last_blob(blobs: PosixBlobs) -> None:
 def test_a_folder_may_go_before_a_blob_is_in_it(
     blobs: PosixBlobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, put: bool
 ) -> None:
-    touch, gone = Path.touch, []
+    opened, gone = builtins.open, []
 
-    def late(path: Path, **options: bool) -> None:
-        if len(gone) < 2:
+    def late(path: Path, mode: str, **options: Any) -> Any:
+        if mode == "xb" and len(gone) < 2:
             gone.append(path.parent)
             path.parent.rmdir()
             path.parent.parent.rmdir()
-        touch(path, **options)
+        return opened(path, mode, **options)
 
     (tmp_path / "file").write_bytes(b"content")
-    monkeypatch.setattr(Path, "touch", late)
+    monkeypatch.setattr(builtins, "open", late)
     if put:
         blobs.put_file("a/b/c", tmp_path / "file")
     else:

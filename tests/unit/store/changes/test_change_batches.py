@@ -2,42 +2,32 @@ import pyarrow as pa
 import pytest
 
 from tests.contract.stores import SCHEMA, changes
-from wherecast.model import SchemaError
+from wherecast.model import ConfigError, SchemaError
 from wherecast.store.changes.change_batches import (
+    batch_of,
     check_changes,
-    pack_changes,
+    has_options,
     runs_of,
-    unpack_changes,
 )
-from wherecast.store.records import CHANGE_KINDS, CHANGES
+from wherecast.store.records import CHANGES, NO_CHANGES
 
 ROWS = [("subscriber", "", "ana"), ("subscribe", "air", "ana", "1", "a"), ("forget", "", "ana")]
 
 
-def test_the_order_of_kinds_is_stored_and_stays() -> None:
-    assert CHANGE_KINDS[:5] == ("stream", "subscriber", "forget", "subscribe", "unsubscribe")
+def test_rows_make_a_batch() -> None:
+    filled = [row + ("",) * (6 - len(row)) for row in ROWS]
+    assert batch_of(filled).equals(changes(*ROWS))
+    assert batch_of([]).equals(NO_CHANGES)
 
 
-def test_what_was_packed_is_unpacked() -> None:
-    batch = changes(*ROWS * 3)
-    assert unpack_changes(pack_changes(batch)).equals(batch)
-    part = batch.slice(2, 5)
-    assert unpack_changes(pack_changes(part)).to_pylist() == part.to_pylist()
-
-
-def test_a_dictionary_in_another_order() -> None:
-    batch = changes(*ROWS)
-    kinds = pa.array(["forget", "stream", "forget"]).dictionary_encode()
-    first = pa.DictionaryArray.from_arrays(kinds.indices.cast(pa.int8()), kinds.dictionary)
-    other = pa.RecordBatch.from_arrays([first, *batch.columns[1:]], schema=CHANGES)
-    found = unpack_changes(pack_changes(other))
-    assert found.column("kind").to_pylist() == ["forget", "stream", "forget"]
-
-
-@pytest.mark.parametrize("data", [b"", b"abc", bytes(100)], ids=["empty", "text", "zeros"])
-def test_other_bytes(data: bytes) -> None:
-    with pytest.raises(ValueError, match="no changes"):
-        unpack_changes(data)
+def test_whether_some_change_has_options() -> None:
+    options = '{"notices":true}'
+    batch = changes(*ROWS, ("subscribe", "air", "ana", "1", "a", options), *ROWS)
+    assert has_options(batch)
+    assert has_options(batch.slice(3, 1))
+    assert not has_options(batch.slice(0, 3))
+    assert not has_options(batch.slice(4))
+    assert not has_options(NO_CHANGES)
 
 
 def test_runs_of_one_kind() -> None:
@@ -57,3 +47,22 @@ def test_checks() -> None:
         check_changes(pa.RecordBatch.from_pylist([], schema=CHANGES))
     with pytest.raises(AssertionError):
         check_changes(pa.RecordBatch.from_pydict({"a": [1]}))
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (("subscribe", "air", "ana", "s", "a", "{"), "the options of a subscription are no JSON"),
+        (("subscribe", "air", "ana", "s", "a", '{"notice":true}'), "did you mean notices"),
+        (("stream", "air", "", "", SCHEMA.to_json(), '{"keep_us":-1}'), "option keep_us"),
+    ],
+)
+def test_options_that_cannot_be_read_are_refused(row: tuple[str, ...], message: str) -> None:
+    good = ("subscribe", "air", "ana", "s", "a", '{"notices":true}')
+    check_changes(changes(good, *ROWS))
+    with pytest.raises(ConfigError, match=message):
+        check_changes(changes(good, *ROWS, row))
+
+
+def test_the_options_of_other_kinds_are_their_own() -> None:
+    check_changes(changes(("offer", "", "", "", "", "{")))

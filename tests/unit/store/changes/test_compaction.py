@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
 from tests.contract.stores import changes
@@ -41,7 +42,7 @@ def test_few_are_not_worth_while() -> None:
     assert (part.version, part.count, part.compacted_to, found.end) == (0, least, least, least)
     assert part.changes.column("kind").to_pylist() == ["subscriber", "subscribe"]
     assert part.times is not None
-    assert part.times.tolist() == [0, least - 1]
+    assert part.times.tolist() == part.row_versions.tolist() == [0, least - 1]
     assert (part.acts_from, part.at) == (START, least - 1)
     assert found.due == 2 * least
 
@@ -59,8 +60,12 @@ def test_parts_are_bounded_by_rows_and_by_text(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(compaction, "TEXT_MAX", 1_000)
     texts = ["a" * (2_000 if number in (5, 6) else 10) for number in range(9)]
     parts = compact(history(2_000, texts), START, 2_000).parts
-    assert [part.changes.num_rows for part in parts] == [4, 3, 1, 2]
-    assert [part.count for part in parts[:-1]] == [4, 3, 1]
+    assert [part.changes.num_rows for part in parts] == [4, 1, 1, 4]
+    assert [part.version for part in parts] == [0, 1994, 1995, 1996]
+    assert np.concatenate([part.row_versions for part in parts]).tolist() == [
+        0,
+        *range(1_991, 2_000),
+    ]
     assert all(one.end == two.version for one, two in pairwise(parts))
     assert parts[-1].end == 2_000
 

@@ -1,12 +1,12 @@
 """A store on disk with something of everything in it."""
 
+from dataclasses import replace
 from pathlib import Path
 
-from tests.contract.feed import segment
+from tests.contract.feed import GAP, batch_of
 from tests.contract.stores import SCHEMA, Body, changes, publications
 from wherecast.store.embedded.store import EmbeddedStore
-from wherecast.store.position import Position
-from wherecast.store.records import Batch, Cursor, DeadLetter
+from wherecast.store.records import Cursor, DeadLetter
 
 EACH = 5
 
@@ -17,17 +17,15 @@ def add_batch(store: EmbeddedStore, epoch: int, dead: tuple[DeadLetter, ...] = (
     bodies = [Body(start[0] + n, f"id-{start[0] + n}", b"payload") for n in range(EACH)]
     store.log.append(publications(bodies), at=1)
     end = start[0] + EACH
-    parts = (segment(0, start[0], end),)
-    batch = Batch(start, Position({0: end}), store.log.changes_end(), parts, dead, at=1)
-    store.batches.commit(batch, epoch)
+    batch = batch_of(0, start[0], end, store.log.changes_end())
+    store.batches.commit(replace(batch, dead_letters=dead, at=1), epoch)
 
 
-def match_all(store: EmbeddedStore) -> None:
-    """Commits a batch of everything that is in the log: only what was matched is ever trimmed."""
+def match_all(store: EmbeddedStore, start: int = 0) -> None:
+    """Commits a batch of everything from an offset on: only what was matched is ever trimmed."""
     end = store.log.ends()
-    parts = (segment(0, 0, end[0]),)
-    batch = Batch(Position({0: 0}), end, store.log.changes_end(), parts, at=1)
-    store.batches.commit(batch, store.batches.begin())
+    batch = batch_of(0, start, end[0], store.log.changes_end())
+    store.batches.commit(replace(batch, at=1), store.batches.begin())
 
 
 def fill(path: Path, batches: int = 3) -> None:
@@ -41,5 +39,6 @@ def fill(path: Path, batches: int = 3) -> None:
     for number in range(batches):
         letter = DeadLetter("air", 0, number * EACH, "it is bad", 1)
         add_batch(store, epoch, (letter,) if number == 1 else ())
-    store.cursors.write({"ana": Cursor(EACH, frozenset({EACH + 2})), "bo": Cursor()})
+    through, beyond = EACH * GAP, frozenset({(EACH + 3) * GAP - 1})
+    store.cursors.write({"ana": Cursor(through, beyond), "bo": Cursor()})
     store.close()

@@ -8,21 +8,20 @@ import numpy as np
 import pyarrow as pa
 
 import wherecast as wc
-from tests.contract.feed import segment
+from tests.contract.feed import GAP, batch_of
 from tests.contract.places import embedded
 from wherecast.broker.broker_core import BrokerCore
 from wherecast.broker.intake.intake import prepare
 from wherecast.pipeline.live.inline_pipeline import InlinePipeline
 from wherecast.store.embedded.store import EmbeddedStore
-from wherecast.store.position import Position
-from wherecast.store.records import SEGMENT, Batch, Segment
+from wherecast.store.records import SEGMENT, Batch, RecordRun
 from wherecast.store.segments.merging import FAN_IN
 from wherecast.store.segments.segment_settings import SegmentSettings
 
 SCHEMA = wc.Schema.from_dict({"no2": "int"})
 
 
-def dense(first: int, end: int, subscribers: int) -> Segment:
+def dense(first: int, end: int, subscribers: int) -> Batch:
     """Notifications of every publication for every subscriber, by one subscription each."""
     count = end - first
     bounds = pa.array(np.arange(subscribers + 1) * count, pa.int32())
@@ -34,25 +33,22 @@ def dense(first: int, end: int, subscribers: int) -> Segment:
         pa.ListArray.from_arrays(bounds, pa.array(np.tile(np.arange(first, end), subscribers))),
         pa.ListArray.from_arrays(bounds, places),
     ]
-    return Segment(0, first, end, pa.RecordBatch.from_arrays(columns, schema=SEGMENT))
-
-
-def batch_of(part: Segment) -> Batch:
-    return Batch(Position({0: part.first}), Position({0: part.end}), 0, (part,))
+    notifications = pa.RecordBatch.from_arrays(columns, schema=SEGMENT)
+    return Batch(0, first, end, 0, (RecordRun(first, count),), notifications)
 
 
 def test_what_a_returning_subscriber_opens_grows_with_the_logarithm(tmp_path: Path) -> None:
     with embedded(tmp_path / "store") as opened:
         epoch = opened.batches.begin()
         for number in range(FAN_IN**3 - 1):  # the worst number: every tier is full
-            opened.batches.commit(batch_of(segment(0, 2 * number, 2 * number + 2)), epoch)
+            opened.batches.commit(batch_of(0, 2 * number, 2 * number + 2), epoch)
             while opened.mailboxes.merge():
                 pass
     with embedded(tmp_path / "store") as opened:
         assert opened.mailboxes.counts({"ana": 0, "bob": 7})["ana"] > 0
         most = (FAN_IN - 1) * math.ceil(math.log(FAN_IN**3, FAN_IN))
         assert opened.segments.opened_count == most
-        assert opened.mailboxes.queued("ana", 0, 10_000).end == 2 * (FAN_IN**3 - 1)
+        assert opened.mailboxes.queued("ana", 0, 10_000).end == 2 * (FAN_IN**3 - 1) * GAP
         assert opened.segments.opened_count == most  # they stay open
 
 
@@ -60,10 +56,10 @@ def test_a_page_opens_no_more_than_it_needs(tmp_path: Path) -> None:
     with embedded(tmp_path / "store") as opened:
         epoch = opened.batches.begin()
         for number in range(5):
-            opened.batches.commit(batch_of(dense(10 * number, 10 * number + 10, 3)), epoch)
-        opened.mailboxes.queued("subscriber-00001", 20, 10)
+            opened.batches.commit(dense(10 * number, 10 * number + 10, 3), epoch)
+        opened.mailboxes.queued("subscriber-00001", 20 * GAP, 10)
         assert opened.segments.opened_count == 1
-        opened.mailboxes.queued("subscriber-00001", 25, 10)
+        opened.mailboxes.queued("subscriber-00001", 25 * GAP, 10)
         assert opened.segments.opened_count == 2
 
 
@@ -72,7 +68,7 @@ def test_a_commit_is_one_sync_and_a_merge_is_one(tmp_path: Path) -> None:
         epoch = opened.batches.begin()
         before = opened.database.transactions
         for number in range(FAN_IN):
-            opened.batches.commit(batch_of(dense(10 * number, 10 * number + 10, 3)), epoch)
+            opened.batches.commit(dense(10 * number, 10 * number + 10, 3), epoch)
         assert opened.database.transactions == before + FAN_IN
         assert opened.mailboxes.merge()
         assert opened.mailboxes.merge() == 0
@@ -86,7 +82,7 @@ def test_a_notification_takes_few_bytes(tmp_path: Path) -> None:
         epoch = opened.batches.begin()
         for number in range(FAN_IN):
             part = dense(each * number, each * (number + 1), subscribers)
-            opened.batches.commit(batch_of(part), epoch)
+            opened.batches.commit(part, epoch)
         while opened.mailboxes.merge():
             pass
     files = (tmp_path / "store" / "segments").iterdir()

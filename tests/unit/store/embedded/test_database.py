@@ -168,6 +168,17 @@ class TestDamage:
         assert text.endswith(f"; run: wherecast store check --repair {path.parent}")
         assert "\n" not in text
 
+    def test_a_flipped_byte_in_the_header_that_sqlite_takes_for_another_format(
+        self, path: Path, database: Database
+    ) -> None:
+        database.close()
+        content = bytearray(path.read_bytes())
+        content[47] ^= 176
+        path.write_bytes(content)
+        for is_writer in (True, False):
+            with pytest.raises(StoreError, match="is damaged: unsupported file format"):
+                numbers(Database(path, LAYOUT, is_writer))
+
     def test_no_database_at_all(self, path: Path) -> None:
         path.write_bytes(b"Dear diary, " * 1000)
         for is_writer in (True, False):
@@ -183,7 +194,7 @@ class TestDamage:
 
 
 class SmallDisk(apsw.VFS):
-    """A disk with so much space left, in bytes."""
+    """A disk with so much space left, in bytes: files that grow take it."""
 
     numbers = itertools.count()
 
@@ -202,9 +213,10 @@ class SmallDiskFile(apsw.VFSFile):
         super().__init__("", name, flags)
 
     def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802
-        if len(data) > self._disk.left:
+        growth = max(0, offset + len(data) - super().xFileSize())
+        if growth > self._disk.left:
             raise apsw.FullError("no space")
-        self._disk.left -= len(data)
+        self._disk.left -= growth
         super().xWrite(data, offset)
 
 
@@ -242,7 +254,7 @@ def test_what_a_killed_writer_left_unseen_does_not_come_back(tmp_path: Path) -> 
 import sys
 from pathlib import Path
 from wherecast.store.embedded.database import Database, Layout
-database = Database(Path({str(path)!r}), Layout(1, ""), is_writer=True)
+database = Database(Path({str(path)!r}), Layout(1, "CREATE TABLE t (n INTEGER)"), is_writer=True)
 for number in (1, 2):
     with database.transaction() as connection:
         connection.execute("INSERT INTO t VALUES (?)", (number,))

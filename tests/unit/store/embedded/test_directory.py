@@ -1,14 +1,20 @@
 import json
 import os
+import stat
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.unit.store.embedded.filled import add_batch, fill
 from wherecast.model.errors import ConfigError, StoreError
 from wherecast.store.embedded import directory as directories
+from wherecast.store.embedded.backup import backup_store
 from wherecast.store.embedded.directory import FORMAT, Directory
+from wherecast.store.embedded.store import EmbeddedStore
+from wherecast.store.records import ShareFigures
+from wherecast.store.segments.segment_settings import SegmentSettings
 
 
 def test_a_new_one(tmp_path: Path) -> None:
@@ -66,7 +72,7 @@ def test_a_directory_with_other_files_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("mine")
     with pytest.raises(ConfigError, match=r"is no store, and not empty: it has thesis\.txt"):
         Directory(tmp_path)
-    assert not (tmp_path / "format").exists()
+    assert [one.name for one in tmp_path.iterdir()] == ["thesis.txt"]
 
 
 def test_a_store_whose_making_was_cut_short(tmp_path: Path) -> None:
@@ -109,16 +115,17 @@ class TestFormat:
         identity = json.loads((tmp_path / "format").read_text())["identity"]
         done: list[int] = []
         steps = {
-            FORMAT - 2: lambda path: done.append(FORMAT - 2),
-            FORMAT - 1: lambda path: done.append(FORMAT - 1),
+            FORMAT - 2: lambda path: done.append(FORMAT - 2) or {},
+            FORMAT - 1: lambda path: done.append(FORMAT - 1) or {"unscoped_ids": [7, 8]},
         }
         monkeypatch.setattr(directories, "MIGRATIONS", steps)
         set_version(tmp_path, FORMAT - 2)
-        with pytest.raises(StoreError, match="it cannot be brought to that one here"):
+        with pytest.raises(StoreError, match="first, which upgrades it"):
             Directory(tmp_path, "pipeline")
         opened = Directory(tmp_path)
         assert done == [FORMAT - 2, FORMAT - 1]
         assert opened.identity == identity
+        assert opened.unscoped_ids == (7, 8)
         opened.close()
         Directory(tmp_path).close()
         assert len(done) == 2
@@ -131,7 +138,15 @@ class TestFormat:
 
     @pytest.mark.parametrize(
         "content",
-        [b"", b"{", b"\xff", b"[]", b'{"version": "1", "identity": "a"}', b'{"version": 1}'],
+        [
+            b"",
+            b"{",
+            b"\xff",
+            b"[]",
+            b'{"version": "1", "identity": "a"}',
+            b'{"version": 1}',
+            b'{"version": 2, "identity": "a", "unscoped_ids": [1]}',
+        ],
     )
     def test_a_damaged_one(self, tmp_path: Path, content: bytes) -> None:
         Directory(tmp_path).close()
@@ -143,3 +158,63 @@ class TestFormat:
 def set_version(path: Path, version: int) -> None:
     found = json.loads((path / "format").read_text())
     (path / "format").write_text(json.dumps(found | {"version": version}))
+
+
+class TestIncarnation:
+    def test_it_stays_as_long_as_the_directory(self, tmp_path: Path) -> None:
+        first = Directory(tmp_path / "a")
+        first.close()
+        again = Directory(tmp_path / "a")
+        again.close()
+        assert first.incarnation == again.incarnation
+        other = Directory(tmp_path / "b")
+        other.close()
+        assert len({first.incarnation, other.incarnation, first.identity}) == 3
+
+    def test_a_backup_gets_a_new_one_when_it_is_opened_first(self, tmp_path: Path) -> None:
+        fill(tmp_path / "store")
+        list(backup_store(tmp_path / "store", tmp_path / "copy"))
+        before = Directory(tmp_path / "store", "reader")
+        unopened = Directory(tmp_path / "copy", "reader")
+        assert unopened.incarnation == ""
+        found = []
+        for _ in range(2):
+            restored = Directory(tmp_path / "copy")
+            restored.close()
+            found.append(restored.incarnation)
+        assert restored.identity == before.identity
+        assert found[0] == found[1] not in ("", before.incarnation)
+
+
+class TestRights:
+    def test_everything_in_a_store_is_private(self, tmp_path: Path) -> None:
+        old = os.umask(0)
+        try:
+            fill(tmp_path / "made" / "store")
+            store = EmbeddedStore(tmp_path / "made" / "store", segments=SegmentSettings(1))
+            add_batch(store, store.batches.begin())
+            store.batches.wait(lambda progress: True, 0)
+            store.figures.add(1, ShareFigures("part", {}, {}))
+            assert store.snapshots is not None
+            store.snapshots.create("a/b", b"c")
+            list(backup_store(tmp_path / "made" / "store", tmp_path / "copy"))
+            assert rights(tmp_path / "made" / "store") == {"-rw-------", "drwx------"}
+            store.close()
+        finally:
+            os.umask(old)
+        assert rights(tmp_path / "copy") == {"-rw-------", "drwx------"}
+
+    def test_an_existing_one_is_tightened_by_its_owner(self, tmp_path: Path) -> None:
+        fill(tmp_path / "store")
+        for folder, _, names in os.walk(tmp_path / "store"):
+            os.chmod(folder, 0o755)
+            for name in names:
+                os.chmod(Path(folder, name), 0o644)
+        Directory(tmp_path / "store", "reader").close()
+        assert "drwxr-xr-x" in rights(tmp_path / "store")
+        Directory(tmp_path / "store").close()
+        assert rights(tmp_path / "store") == {"-rw-------", "drwx------"}
+
+
+def rights(path: Path) -> set[str]:
+    return {stat.filemode(one.stat().st_mode) for one in (path, *path.rglob("*"))}

@@ -5,18 +5,22 @@ import signal
 import subprocess
 import sys
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from tests.contract.feed import SUBSCRIBERS, Feed, pull
+from tests.contract.feed import GAP, SUBSCRIBERS, Feed, pull
 from tests.contract.places import embedded
 from tests.contract.stores import bodies_in
 from tests.seeds import jobs, random_of
 from tests.unit.store.embedded.victim import EACH, FILES, batch_at
+from wherecast.store.contracts import Log
 from wherecast.store.crash_points import POINTS
 from wherecast.store.embedded.check.check_store import check_store
 from wherecast.store.embedded.store import EmbeddedStore
+from wherecast.store.position import Position
+from wherecast.store.records import Progress
 from wherecast.store.segments.merging import FAN_IN
 
 ROOT = Path(__file__).parents[4]
@@ -31,6 +35,10 @@ def start(path: Path, batches: int, crash_at: str = "") -> subprocess.Popen[str]
         stdout=subprocess.PIPE,
         text=True,
     )
+
+
+def is_beyond(count: int, progress: Progress) -> bool:
+    return progress.count > count
 
 
 def acknowledged(output: str) -> dict[str, int]:
@@ -53,12 +61,13 @@ def check(path: Path, output: str) -> None:
         assert start + len(written) >= last["log"]
         assert (start + len(written)) % EACH == 0
         assert store.log.changes_end() >= last["change"]
+        check_marks(store.log)
     with embedded(path, settings=FILES) as opened:
-        end = opened.batches.progress().sequence
+        end = opened.batches.progress().count
         assert end >= last["batch"]
         assert end % EACH == 0
         cursor = opened.cursors.read("ana")
-        assert (cursor.through if cursor else 0) >= last["cursor"]
+        assert (cursor.through if cursor else 0) >= last["cursor"] * GAP
         epoch = opened.batches.begin()
         opened.batches.commit(batch_at(end), epoch)
         while opened.mailboxes.merge():
@@ -74,6 +83,20 @@ def check(path: Path, output: str) -> None:
         assert named == (len(list(rows.iterdir())),)
 
 
+def check_marks(log: Log) -> None:
+    """The mark of the link and the counters of the publisher moved with the rows."""
+    end = log.ends()[0]
+    marks = log.link_marks()
+    assert {name: mark.position for name, mark in marks.items()} == (
+        {"hub": Position({0: end})} if end else {}
+    )
+    for entry in log.read(0, 0, end, headers=True):
+        assert entry.source == "hub"
+        assert entry.headers is not None
+        counters = entry.headers.column("counter").to_pylist()
+        assert counters == list(range(entry.first + 1, entry.end + 1))
+
+
 def test_another_process_is_woken_and_reads_while_segments_are_merged(tmp_path: Path) -> None:
     batches = 10 * FAN_IN
     process = start(tmp_path / "store", batches)
@@ -83,11 +106,11 @@ def test_another_process_is_woken_and_reads_while_segments_are_merged(tmp_path: 
     with embedded(tmp_path / "store", "reader") as reader:
         at = 0
         while at < batches * EACH:
-            assert reader.batches.wait(at, 60)
-            at = reader.batches.progress().sequence
+            assert reader.batches.wait(partial(is_beyond, at), 60)
+            at = reader.batches.progress().count
             for name in SUBSCRIBERS:
                 page = reader.mailboxes.queued(name, 0, 10_000)
-                assert page.end >= at
+                assert page.end >= at * GAP
                 found = list(zip(page.sequences.tolist(), page.subscription_ids, strict=True))
                 assert found == [one for one in feed.queue(name) if one[0] < page.end]
     process.communicate(timeout=60)

@@ -8,12 +8,12 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
-from tests.contract.feed import segment
+from tests.contract.feed import batch_of
 from tests.contract.stores import Body, changes, publications
 from wherecast.store.changes import compaction
 from wherecast.store.embedded.store import EmbeddedStore
 from wherecast.store.position import Position
-from wherecast.store.records import Batch, Cursor
+from wherecast.store.records import Batch, Cursor, LinkMark
 from wherecast.store.segments.segment_settings import SegmentSettings
 
 EACH = 3
@@ -22,9 +22,9 @@ FILES = SegmentSettings(row_bytes_max=1, dropped_kept_s=0)
 
 
 def batch_at(first: int) -> Batch:
-    """The batch that begins at a sequence."""
+    """The batch that begins at an offset."""
     end = first + EACH
-    return Batch(Position({0: first}), Position({0: end}), 0, (segment(0, first, end),))
+    return batch_of(0, first, end)
 
 
 def run(path: Path, batches: int) -> None:
@@ -34,17 +34,19 @@ def run(path: Path, batches: int) -> None:
         epoch = store.batches.begin()
         for _ in range(batches):
             end = store.log.ends()[0]
-            store.log.append(publications([Body(end + n) for n in range(EACH)]), at=1)
+            mark = LinkMark("hub", "other", "1", Position({0: end + EACH}))
+            bodies = [Body(end + n, publisher="p") for n in range(EACH)]
+            store.log.append(publications(bodies), at=1, mark=mark)
             print("log", end + EACH, flush=True)
             changed = store.log.change(changes(*[CHANGE] * EACH), at=1)
             print("change", changed.version + EACH, flush=True)
             store.log.trim(Position({0: end // 2}))
             progress = store.batches.progress()
-            done = store.batches.commit(batch_at(progress.sequence), epoch)
-            print("batch", done.sequence, flush=True)
+            done = store.batches.commit(batch_at(progress.position[0]), epoch)
+            print("batch", done.position[0], flush=True)
             store.mailboxes.merge()
             store.cursors.write({"ana": Cursor(done.sequence)})
-            print("cursor", done.sequence, flush=True)
+            print("cursor", done.position[0], flush=True)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wherecast.store.ids.publication_ids import generated_id, hash_id, hash_ids, parse_generated
+from wherecast.store.ids.publication_ids import (
+    generated_id,
+    hash_id,
+    hash_ids,
+    hash_keys,
+    parse_generated,
+)
 
 
 def test_what_was_generated_is_parsed() -> None:
@@ -55,3 +61,37 @@ def test_a_hash_is_of_its_id_alone(ids: list[str | None], start: int) -> None:
         assert hash_ids(pa.array([id], pa.string())).tolist() == [value]
         assert id is None or hash_id(id.encode()) == value
         assert (value == 0) == (id is None)
+
+
+_NAME = st.one_of(st.none(), st.text(max_size=3))
+
+
+@given(st.lists(st.tuples(_NAME, _NAME), min_size=1, max_size=40), st.text(max_size=3))
+def test_the_hash_of_a_key_is_of_it_alone(
+    keys: list[tuple[str | None, str | None]], stream: str
+) -> None:
+    publishers, ids = (pa.array(column, pa.string()) for column in zip(*keys, strict=True))
+    whole = hash_keys(stream, publishers, ids).tolist()
+    for row, (publisher, id) in enumerate(keys):
+        alone = hash_keys(stream, publishers.slice(row, 1), ids.slice(row, 1)).tolist()
+        assert alone == [whole[row]]
+        assert (whole[row] == 0) == (id is None)
+        named = hash_keys(stream, pa.array([publisher or ""]), pa.array([id], pa.string()))
+        assert named.tolist() == alone  # a missing publisher is the empty name
+
+
+def test_hashes_of_keys_last_and_differ() -> None:
+    """They are stored, so they may not change."""
+    keys = [("s", "", "a"), ("s", "p", "a"), ("t", "p", "a"), ("p", "s", "a"), ("s", "p", "b")]
+    found = [
+        f"{hash_keys(stream, pa.array([name]), pa.array([id]))[0]:016x}"
+        for stream, name, id in keys
+    ]
+    assert len(set(found)) == len(keys)
+    assert found == [
+        "8cab5a6a7fcfaba1",
+        "0c9ff0683e96d59f",
+        "085b40accc684b26",
+        "c5f2bb74db5e54ce",
+        "937167531198e558",
+    ]

@@ -1,3 +1,4 @@
+import builtins
 import os
 from pathlib import Path
 
@@ -66,7 +67,7 @@ def test_what_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "segments").mkdir()
-    opened = Path.open
-    monkeypatch.setattr(Path, "open", lambda path, mode: opened(Path("/dev/full"), "wb"))
+    opened = builtins.open
+    monkeypatch.setattr(builtins, "open", lambda path, mode, opener: opened("/dev/full", "wb"))
     with pytest.raises(StoreError, match="disk full"):
         SegmentFiles(tmp_path / "segments").write("name", pa.py_buffer(b"content"))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.store.segment_strategies import Plain, names, plain_of, plains, segment_of
-from wherecast.store.records import SEGMENT
+from wherecast.store.records import NO_NOTIFICATIONS, SEGMENT
 from wherecast.store.segments import segments
 
 EACH = 10
@@ -97,8 +97,8 @@ class TestFind:
         assert segments.found_by_name(segment, wanted, start) == expected
 
     def test_nothing_is_found_in_an_empty_one(self) -> None:
-        assert segments.find(segments.empty(), "a", 0, 1) is None
-        assert segments.counts(segments.empty(), {"a": 0}, 9) == {}
+        assert segments.find(NO_NOTIFICATIONS, "a", 0, 1) is None
+        assert segments.counts(NO_NOTIFICATIONS, {"a": 0}, 9) == {}
 
     def test_it_reads_a_mapped_file(self, tmp_path: object) -> None:
         path = f"{tmp_path}/segment.arrow"
@@ -112,9 +112,9 @@ class TestFind:
 
 
 @given(plains(5, 25), st.integers(0, 100))
-def test_shifting_moves_the_publications(plain: Plain, by: int) -> None:
-    moved = {name: {at + by: ids for at, ids in of.items()} for name, of in plain.items()}
-    assert segments.shift(segment_of(plain), by).equals(segment_of(moved))
+def test_publications_get_other_numbers(plain: Plain, by: int) -> None:
+    moved = {name: {at * 3 + by: ids for at, ids in of.items()} for name, of in plain.items()}
+    assert segments.renumbered(segment_of(plain), lambda at: at * 3 + by).equals(segment_of(moved))
 
 
 @contextmanager

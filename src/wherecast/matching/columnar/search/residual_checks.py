@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from wherecast.arrays.decimal_units import compared_units, doubles_of
+from wherecast.arrays.decimal_units import compare_units, doubles_of
 from wherecast.arrays.ranges import spans
 from wherecast.language.meaning.evaluate import COMPARISONS, evaluate
 from wherecast.language.meaning.expression import Compared
@@ -189,9 +189,9 @@ def _comparable(leaf: Compared, left: Any, right: Any) -> list[Any]:
             for attribute, side in ((first, left), (second, right))
         ]
     if first.scale < second.scale:
-        signs = compared_units(left, right, second.scale - first.scale)
+        signs = compare_units(left, right, second.scale - first.scale)
     elif first.scale > second.scale:
-        signs = -compared_units(right, left, first.scale - second.scale)
+        signs = -compare_units(right, left, first.scale - second.scale)
     else:
         return [left, right]
     return [signs, np.zeros_like(signs)]

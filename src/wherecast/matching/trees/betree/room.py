@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from wherecast.arrays.growth import grown
+from wherecast.arrays.growth import grow
 from wherecast.matching.trees.betree.layout import CNODE, PLACE, PNODE, Tree, TreeState
 from wherecast.matching.trees.items import CLASSES, ITEM
 
@@ -29,14 +29,14 @@ def with_room(tree: Tree, nodes: int, items: int) -> Tree:
     cs, ps = int(tree.state[TreeState.C_USED]), int(tree.state[TreeState.P_USED])
     used, waiting = int(tree.state[TreeState.ITEMS_USED]), int(tree.state[TreeState.WAITING])
     return tree._replace(
-        c=grown(tree.c, cs + nodes, cs),
-        f=grown(tree.f, cs + nodes, cs),
-        p=grown(tree.p, ps + nodes, ps),
-        i=grown(tree.i, used + items, used),
-        waiting=grown(tree.waiting, waiting + 8, waiting),
+        c=grow(tree.c, cs + nodes, cs),
+        f=grow(tree.f, cs + nodes, cs),
+        p=grow(tree.p, ps + nodes, ps),
+        i=grow(tree.i, used + items, used),
+        waiting=grow(tree.waiting, waiting + 8, waiting),
     )
 
 
 def with_entries(tree: Tree, entries: int) -> Tree:
     """The tree with room for so many entries."""
-    return tree._replace(e=grown(tree.e, entries, len(tree.e)))
+    return tree._replace(e=grow(tree.e, entries, len(tree.e)))

@@ -16,7 +16,7 @@ from collections.abc import Callable, Hashable, Iterator
 import numpy as np
 import numpy.typing as npt
 
-from wherecast.arrays.growth import grown
+from wherecast.arrays.growth import grow
 from wherecast.matching.trees.filter_store import FilterStore
 from wherecast.matching.trees.forest import kernels
 from wherecast.matching.trees.forest.layout import MEMBER, NODE, TOP, ForestArrays, ForestState
@@ -172,7 +172,7 @@ class CoveringForest:
         ]
 
     def _cover(self, entries: int) -> None:
-        self.arrays = self.arrays._replace(e=grown(self.arrays.e, entries, len(self.arrays.e)))
+        self.arrays = self.arrays._replace(e=grow(self.arrays.e, entries, len(self.arrays.e)))
 
     def _grow(self, node: int) -> None:
         """Makes room for a node, and for one more child of a node."""
@@ -182,8 +182,8 @@ class CoveringForest:
         state = self.arrays.state
         nodes, items = int(state[ForestState.NODES_USED]), int(state[ForestState.ITEMS_USED])
         self.arrays = self.arrays._replace(
-            n=grown(self.arrays.n, nodes + _MORE, nodes),
-            i=grown(self.arrays.i, items + needed, items),
+            n=grow(self.arrays.n, nodes + _MORE, nodes),
+            i=grow(self.arrays.i, items + needed, items),
         )
 
     def match(self, batch: BatchKeys) -> EntryMatches:

@@ -1,14 +1,15 @@
 """Damaged segments are made again from the log."""
 
 from contextlib import suppress
+from dataclasses import replace
 
 from wherecast.model import ConflictError
 from wherecast.pipeline.live.batch_plan import Range
 from wherecast.pipeline.live.stage.match_range import match_range
+from wherecast.pipeline.live.stage.read_range import read_range
 from wherecast.pipeline.live.subscriptions.subscription_cache import bring_to, subscriptions_at
 from wherecast.store.contracts import Batches, Store
-from wherecast.store.records import Segment
-from wherecast.store.sequences import spans_of
+from wherecast.store.records import Batch
 
 
 def mend(store: Store, first: int, end: int, now: int) -> None:
@@ -24,26 +25,23 @@ def mend(store: Store, first: int, end: int, now: int) -> None:
         store.mailboxes.replace(first, end, made_again(store, first, end, now))
 
 
-def made_again(store: Store, first: int, end: int, now: int) -> list[Segment]:
-    """The segments of a range of sequences, as its batches made them."""
+def made_again(store: Store, first: int, end: int, now: int) -> list[tuple[int, Batch]]:
+    """The batches of a range of sequences with their notifications, as they were made."""
     records = store.batches.records(first, end)
     if not records:
         return []
     _, oldest = records[0]
-    known = subscriptions_at(store.log, store.snapshots, oldest.start, oldest.changes)
+    start = store.batches.position_at(first)
+    known = subscriptions_at(store.log, store.snapshots, start, oldest.changes)
     left_out = _left_out(store.batches)
-    segments: list[Segment] = []
+    made: list[tuple[int, Batch]] = []
     for sequence, batch in records:
-        bring_to(known, store.log, batch.start, batch.changes)
-        for span in spans_of(batch.start, batch.end, sequence):
-            start = span.offset + max(first - span.sequence, 0)
-            stop = span.offset + min(end - span.sequence, span.count)
-            if start < stop:
-                part = Range(span.partition, start, stop)
-                entries = store.log.read(part.partition, part.first, part.end)
-                poison = left_out.get(part.partition, set())
-                segments.append(match_range(part, entries, known, now, poison).segment)
-    return segments
+        bring_to(known, store.log, start, batch.changes)
+        range_ = Range(batch.partition, batch.first, batch.end)
+        poison = left_out.get(batch.partition, set())
+        matched = match_range(range_, read_range(store.log, range_), known, now, poison)
+        made.append((sequence, replace(batch, notifications=matched.notifications, is_sound=True)))
+    return made
 
 
 def _left_out(batches: Batches) -> dict[int, set[int]]:

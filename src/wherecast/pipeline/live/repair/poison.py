@@ -15,6 +15,7 @@ import wherecast
 from wherecast.model import ConfigError, StoreError
 from wherecast.pipeline.live.batch_plan import Range
 from wherecast.pipeline.live.stage.match_range import match_range
+from wherecast.pipeline.live.stage.read_range import read_range
 from wherecast.pipeline.live.subscriptions.live_subscriptions import DEFAULT_INDEX
 from wherecast.pipeline.live.subscriptions.share_index import IndexFactory
 from wherecast.pipeline.live.subscriptions.subscription_cache import subscriptions_at
@@ -109,8 +110,7 @@ def match_pieces(
     for first in range(range_.first, range_.end, size):
         end = min(first + size, range_.end)
         piece = Range(range_.partition, first, end)
-        entries = store.log.read(piece.partition, first, end)
-        match_range(piece, entries, known, now_us())
+        match_range(piece, read_range(store.log, piece), known, now_us())
         yield end
 
 

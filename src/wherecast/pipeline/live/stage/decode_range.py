@@ -1,4 +1,7 @@
-"""decode: the entries of a range of the log → rows with their offsets, and dead letters."""
+"""decode: the entries of a range of the log → rows with their offsets, and dead letters.
+
+Withdrawals and ticks are passed over: only publications are matched.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -9,9 +12,10 @@ import pyarrow as pa
 
 from wherecast.arrays.vectors import array_of
 from wherecast.columns.log_encoding import decode_batch
-from wherecast.model import Schema, StoreError
+from wherecast.model import Schema
 from wherecast.pipeline.live.batch_plan import Range
-from wherecast.store.records import DeadLetter, Entry
+from wherecast.store.records import DeadLetter, Entry, RecordRun
+from wherecast.store.sequences import joined_runs
 
 Ints = npt.NDArray[np.int64]
 
@@ -37,11 +41,13 @@ class DecodedRange:
 
     Attributes:
         range: which publications.
-        rows: those that can be matched, by stream.
+        runs: the records of the range.
+        rows: the publications that can be matched, by stream.
         dead_letters: the others, with the reason.
     """
 
     range: Range
+    runs: tuple[RecordRun, ...]
     rows: tuple[StreamRows, ...]
     dead_letters: tuple[DeadLetter, ...]
 
@@ -66,20 +72,17 @@ def decode_range(
         schemas: of the streams, by name.
         at: the time now, for dead letters.
         poison: the offsets of publications that are left out, since they end the process.
-
-    Raises:
-        StoreError: the entries do not cover the range.
     """
     parts: dict[str, list[tuple[Ints, pa.RecordBatch]]] = {}
     dead: list[DeadLetter] = []
-    covered = range_.first
+    runs: list[RecordRun] = []
     for entry in entries:
         first, end = max(entry.first, range_.first), min(entry.first + entry.count, range_.end)
         if first >= end:
             continue
-        if first != covered:
-            break
-        covered = end
+        runs.append(RecordRun(first, end - first))
+        if entry.kind != "publication":
+            continue
         offsets = np.arange(first, end)
         reason = entry.damage
         if reason is None:
@@ -96,12 +99,8 @@ def decode_range(
             good = ~np.isin(offsets, bad)
             offsets, batch = offsets[good], batch.filter(array_of(good))
         parts.setdefault(entry.stream, []).append((offsets, batch))
-    if covered < range_.end:
-        raise StoreError(
-            f"publication {covered} of partition {range_.partition} is missing in the log"
-        )
     rows = [joined for stream, own in parts.items() for joined in _joined(stream, own)]
-    return DecodedRange(range_, tuple(rows), tuple(dead))
+    return DecodedRange(range_, joined_runs(runs), tuple(rows), tuple(dead))
 
 
 def _batch(entry: Entry, schemas: Mapping[str, Schema]) -> pa.RecordBatch:

@@ -1,4 +1,4 @@
-"""The stage of the live pipeline: a range of the log → its segment.
+"""The stage of the live pipeline: a range of the log → its notifications.
 
     decode → match (each share) → rank → join → group → commit
 
@@ -10,6 +10,8 @@ that matches also commits.
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
+import pyarrow as pa
+
 from wherecast.pipeline.live.batch_plan import Range
 from wherecast.pipeline.live.pipeline_figures import PipelineFigures
 from wherecast.pipeline.live.stage.decode_range import decode_range
@@ -18,7 +20,7 @@ from wherecast.pipeline.live.stage.join_shares import join_shares
 from wherecast.pipeline.live.stage.match_share import match_share
 from wherecast.pipeline.live.stage.rank_matches import rank_matches
 from wherecast.pipeline.live.subscriptions.live_subscriptions import LiveSubscriptions
-from wherecast.store.records import DeadLetter, Entry, Segment
+from wherecast.store.records import DeadLetter, Entry, RecordRun
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,12 +28,16 @@ class MatchedRange:
     """What the stage makes of a range.
 
     Attributes:
-        segment: the notifications; the segment covers the whole range, dead letters included.
+        range: which publications.
+        runs: the records of the range, dead letters included.
+        notifications: a batch of `SEGMENT`.
         dead_letters: the publications that could not be matched, with the reason.
         figures: what the range cost.
     """
 
-    segment: Segment
+    range: Range
+    runs: tuple[RecordRun, ...]
+    notifications: pa.RecordBatch
     dead_letters: tuple[DeadLetter, ...]
     figures: PipelineFigures
 
@@ -51,9 +57,6 @@ def match_range(
         subscriptions: with all changes that act on the range.
         at: the time now, for dead letters.
         poison: the offsets of publications that are left out, since they end the process.
-
-    Raises:
-        StoreError: the entries do not cover the range.
     """
     figures, before = PipelineFigures(), subscriptions.candidates
     roster = subscriptions.roster
@@ -64,9 +67,8 @@ def match_range(
     with figures.timed("group"):
         joined = join_shares([rank_matches(matches) for matches in found])
         grouped = group_matches(joined, roster)
-    segment = Segment(range_.partition, range_.first, range_.end, grouped, is_sound=True)
     figures.publications = decoded.count
     figures.matches = len(joined.offsets)
     figures.candidates = subscriptions.candidates - before
     figures.filters, figures.index_bytes = len(subscriptions), subscriptions.index_bytes
-    return MatchedRange(segment, decoded.dead_letters, figures)
+    return MatchedRange(range_, decoded.runs, grouped, decoded.dead_letters, figures)

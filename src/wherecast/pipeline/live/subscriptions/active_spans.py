@@ -1,11 +1,11 @@
-"""Spans of offsets: from which offset on, and up to which one, each numbered version acts.
+"""Spans of offsets: from which offset on, and up to which one, versions of subscriptions act.
 
-Numbers are used again. So every array is as long as the largest number that was ever taken at one
-time, not as long as all changes that were ever made.
+Only versions that begin or end at a place where publications are still to be matched have a span.
+Every other version acts on all publications. So the spans are few, however many versions there are.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -13,94 +13,89 @@ import numpy.typing as npt
 from wherecast.store.position import Position
 
 Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
 _NEVER = np.iinfo(np.int64).max
 
 
-class Spans:
-    """The positions between which versions of subscriptions act, by number.
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Where a version acts: from its begin on, up to but without its end.
 
-    A version acts on the publications of a partition from its start, up to but without its end.
+    Attributes:
+        begin: the first publications.
+        end: the publications after the last ones; None: it acts on.
+        stream: number of the stream of the version.
     """
 
+    begin: Position
+    end: Position | None
+    stream: int
+
+    def is_over(self, position: Position) -> bool:
+        """Whether it holds no publication at a position and beyond, or none at all."""
+        if self.end is None:
+            return False
+        begin = self.begin
+        return all(offset <= max(begin[p], position[p]) for p, offset in self.end.items())
+
+
+class Spans:
+    """The spans of those versions that do not act on everything from the floor on."""
+
     def __init__(self) -> None:
-        self._ended = np.zeros(0, np.bool_)
-        self._starts: dict[int, Ints] = {}
-        self._ends: dict[int, Ints] = {}
+        self.by_version: dict[int, Span] = {}
+        self._columns: dict[int, tuple[Ints, Ints, Ints]] = {}  # by partition
 
-    def begin(self, numbers: Ints, start: Position) -> None:
-        """Lets versions act from a position on; their numbers may have been used before."""
-        if not len(numbers):
-            return
-        largest = int(numbers.max())
-        if largest >= len(self._ended):
-            self._grow(max(largest + 1, 2 * len(self._ended), 64))
-        self._ended[numbers] = False
-        for partition in {*self._starts, *start}:
-            starts, ends = self._part(partition)
-            starts[numbers], ends[numbers] = start[partition], _NEVER
+    def __len__(self) -> int:
+        return len(self.by_version)
 
-    def end(self, numbers: Ints, end: Position) -> None:
-        """Lets versions act no longer from a position on."""
-        self._ended[numbers] = True
-        for partition in {*self._ends, *end}:
-            self._part(partition)[1][numbers] = end[partition]
+    def set(self, version: int, span: Span) -> None:
+        """Sets the span of a version."""
+        self.by_version[version] = span
+        self._columns.clear()
 
-    def acting(self, partition: int, offsets: Ints, numbers: Ints) -> npt.NDArray[np.bool_]:
-        """Whether each version acts on the publication at the offset beside its number."""
-        starts, ends = self._part(partition)
-        return (starts[numbers] <= offsets) & (offsets < ends[numbers])
+    def drop(self, versions: Iterable[int]) -> None:
+        """Forgets the spans of some versions."""
+        for version in versions:
+            del self.by_version[version]
+        self._columns.clear()
 
-    def over(self, numbers: Ints, position: Position) -> npt.NDArray[np.bool_]:
-        """Whether each version acts on nothing at a position and beyond.
+    def settle(self, floor: Position) -> None:
+        """Forgets the spans that hold everything from a floor on."""
+        spans = self.by_version.items()
+        self.drop([v for v, span in spans if span.end is None and floor.reaches(span.begin)])
 
-        That holds for a version that ended before the position, and for a version whose span is
-        empty, whatever the position.
-        """
-        over: npt.NDArray[np.bool_] = self._ended[numbers]
-        for partition, ends in self._ends.items():
-            starts = self._starts[partition][numbers]
-            over &= ends[numbers] <= np.maximum(starts, position[partition])
-        return over
+    def over(self, position: Position) -> list[int]:
+        """The versions that act on nothing at a position and beyond."""
+        return [v for v, span in self.by_version.items() if span.is_over(position)]
 
-    def columns(self, numbers: Ints) -> dict[str, Ints]:
-        """The starts and ends of some versions, by a name for each partition."""
-        columns = {"ended": self._ended[numbers].astype(np.int64)}
-        for partition in sorted(self._starts):
-            columns[f"start {partition}"] = self._starts[partition][numbers]
-            columns[f"end {partition}"] = self._ends[partition][numbers]
-        return columns
+    def acting(self, partition: int, offsets: Ints, versions: Ints) -> Bools | None:
+        """Whether each version acts on the publication at the offset beside it; None: all do."""
+        if not self.by_version or not len(versions):
+            return None
+        known, begins, ends = self._columns_of(partition)
+        places = np.minimum(np.searchsorted(known, versions), len(known) - 1)
+        bounded = np.flatnonzero(known[places] == versions)
+        if not len(bounded):
+            return None
+        own, where = places[bounded], offsets[bounded]
+        acting = np.ones(len(versions), np.bool_)
+        acting[bounded] = (begins[own] <= where) & (where < ends[own])
+        return acting
 
-    @staticmethod
-    def restored(numbers: Ints, columns: Mapping[str, Ints]) -> "Spans":
-        """The spans of some versions, from what `columns` gave of them."""
-        spans, count = Spans(), int(numbers.max(initial=-1)) + 1
-        spans._ended = np.ones(count, np.bool_)
-        spans._ended[numbers] = columns["ended"]
-        for name, values in columns.items():
-            kind, _, partition = name.partition(" ")
-            if kind != "ended":
-                by_partition = spans._starts if kind == "start" else spans._ends
-                by_partition[int(partition)] = np.zeros(count, np.int64)
-                by_partition[int(partition)][numbers] = values
-        return spans
-
-    def _part(self, partition: int) -> tuple[Ints, Ints]:
-        """The starts and ends in a partition."""
-        if partition not in self._starts:  # a version that ended did so before the partition began
-            self._starts[partition] = np.zeros(len(self._ended), np.int64)
-            self._ends[partition] = np.where(self._ended, 0, _NEVER)
-        return self._starts[partition], self._ends[partition]
-
-    def _grow(self, capacity: int) -> None:
-        """Makes room for so many numbers."""
-        self._ended = grown(self._ended, capacity, True)
-        for partition in self._starts:
-            self._starts[partition] = grown(self._starts[partition], capacity, 0)
-            self._ends[partition] = grown(self._ends[partition], capacity, 0)
+    def _columns_of(self, partition: int) -> tuple[Ints, Ints, Ints]:
+        """The versions, ascending, with their begins and ends in a partition."""
+        if partition not in self._columns:
+            spans = sorted(self.by_version.items())
+            rows = [
+                (v, one.begin[partition], _NEVER if one.end is None else one.end[partition])
+                for v, one in spans
+            ]
+            known, begins, ends = np.array(rows, np.int64).reshape(len(rows), 3).T
+            self._columns[partition] = np.ascontiguousarray(known), begins, ends
+        return self._columns[partition]
 
 
-def grown(array: npt.NDArray[Any], capacity: int, fill: int) -> npt.NDArray[Any]:
-    """A longer copy of an array."""
-    longer = np.full(capacity, fill, array.dtype)
-    longer[: len(array)] = array
-    return longer
+def later(one: Position, other: Position) -> Position:
+    """The later offset of two positions in each partition."""
+    return Position({part: max(one[part], other[part]) for part in {*one, *other}})

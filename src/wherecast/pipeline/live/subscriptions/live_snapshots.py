@@ -1,7 +1,7 @@
 """Snapshots of live subscriptions, so that a process need not read all changes.
 
     shares/<version>   a manifest: the blobs that stand for the changes before a version
-    blobs/…            the index of each share and stream, and the table of the roster
+    blobs/…            the index of each share and stream, and the tables of the roster
 
 The blobs are those of stored filters: named by their content, found by URI, checked and mapped
 through the cache of the host. Snapshots are derived: a snapshot that is missing, damaged, or of
@@ -56,7 +56,7 @@ def save(known: LiveSubscriptions, blobs: Blobs) -> None:
         "floor": roster.floor.to_dict(),
         "kind": known.factory.kind,
         "schemas": {name: schema.to_json() for name, schema in roster.schemas.items()},
-        "roster": put_batch(folder, roster.state()),
+        "tables": {name: put_batch(folder, batch) for name, batch in roster.state().items()},
         "shares": shares,
     }
     blobs.create(f"{_MANIFESTS}/{roster.version:016x}", packed(manifest))
@@ -64,7 +64,11 @@ def save(known: LiveSubscriptions, blobs: Blobs) -> None:
 
 
 def load(
-    blobs: Blobs, start: Position, factory: IndexFactory | None = None, shares: int = 1
+    blobs: Blobs,
+    start: Position,
+    factory: IndexFactory | None = None,
+    shares: int = 1,
+    changes: int | None = None,
 ) -> LiveSubscriptions:
     """The newest snapshot that can match publications from a position on; or an empty state.
 
@@ -73,6 +77,7 @@ def load(
         start: the first publications that will be matched.
         factory: the snapshot must have indexes of its kind; None accepts any kind.
         shares: how many shares the snapshot must have.
+        changes: the snapshot may stand for no change from this version on; None: for any change.
     """
     for name in reversed(blobs.names(_MANIFESTS)):
         # One that is damaged, or being removed, is passed over: the changes tell the same.
@@ -80,6 +85,7 @@ def load(
             manifest = unpacked(blobs.read(name), f"{name} in {blobs.uri}")
             own = IndexFactory(manifest["kind"]) if factory is None else factory
             fits = own.kind == manifest["kind"] and len(manifest["shares"]) == shares
+            fits &= changes is None or manifest["version"] <= changes
             if fits and start.reaches(Position.from_dict(manifest["floor"])):
                 return _restored(manifest, Place(blobs.uri), own)
     return LiveSubscriptions(factory or IndexFactory(), shares)
@@ -105,7 +111,7 @@ def _put_share(share: ShareIndex, folder: Folder, scratch: Path) -> dict[str, st
 def _restored(manifest: dict[str, Any], place: Place, factory: IndexFactory) -> LiveSubscriptions:
     schemas = {name: Schema.from_json(text) for name, text in manifest["schemas"].items()}
     roster = Roster.restored(
-        read_batch(manifest["roster"], place.open),
+        {name: read_batch(blob, place.open) for name, blob in manifest["tables"].items()},
         manifest["version"],
         Position.from_dict(manifest["floor"]),
         schemas,
@@ -124,7 +130,8 @@ def _remove_old(blobs: Blobs) -> None:
     for name in names[-_MANIFESTS_MAX:]:
         with suppress(SnapshotError, KeyError):
             manifest = unpacked(blobs.read(name), name)
-            used |= {manifest["roster"], *(b for own in manifest["shares"] for b in own.values())}
+            parts = (manifest["tables"], *manifest["shares"])
+            used |= {blob for part in parts for blob in part.values()}
     unused = set(blobs.names(_BLOBS)) - used
     earlier = [name for folder in _EARLIER_FORMAT for name in blobs.names(folder)]
     for name in (*names[:-_MANIFESTS_MAX], *unused, *earlier):

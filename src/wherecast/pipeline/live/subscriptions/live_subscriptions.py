@@ -78,35 +78,41 @@ class LiveSubscriptions:
         self.index_bytes = sum(share.nbytes for share in self.shares)
 
     def advance(
-        self, entries: Iterable[ChangeEntry], version: int, floor: Position | None = None
+        self, entries: Iterable[ChangeEntry], version: int, start: Position | None = None
     ) -> None:
         """Takes in the changes up to a version; damaged ones are passed over.
+
+        A change acts from the later of two places on: where the log lets it act, and where the
+        first batch begins that knows it. Where publications and changes have one order, the first
+        place is never before the second one for a publication that is still to be matched.
 
         Args:
             entries: the changes that the roster does not know yet, in order.
             version: the changes before it are known afterwards.
-            floor: publications before it will not be matched any more, so that versions which
-                ended there need not be held while many changes are read; None: every publication
+            start: where the batch begins that is to know the changes. It becomes the roster's
+                floor: publications before it will not be matched any more. None: every publication
                 since the roster's floor may still be matched.
 
         Raises:
             StoreError: changes are missing.
         """
+        if start is not None:
+            self.roster.raise_floor(start)
         for entry in entries:
-            step = self.roster.take(entry)
+            step = self.roster.take(entry, start)
             if step.is_anew:
                 self._begin()
             for stream, filters in step.added.items():
                 self._add(stream, filters)
             if self.roster.is_crowded:
-                self.collect(self.roster.floor if floor is None else floor)
+                self.collect(self.roster.floor)
         self.roster.need(version)
 
     def collect(self, position: Position) -> None:
         """Drops the versions that act on nothing at a position and beyond."""
-        for stream, numbers in self.roster.reclaim(position).items():
+        for stream, versions in self.roster.reclaim(position).items():
             for share in self.shares:
-                share.remove(stream, numbers)
+                share.remove(stream, versions)
 
     def _add(self, stream: str, filters: list[NewFilter]) -> None:
         schema = self.roster.schemas.get(stream)

@@ -1,7 +1,7 @@
 """The live index of a share: the filters of some of the subscriptions, stream by stream.
 
-The ids in the indexes are the numbers of the roster. Which kind of index a share uses is decided by
-a factory, and makes no difference to its matches.
+The ids in the indexes are the versions of the subscriptions. Which kind of index a share uses is
+decided by a factory, and makes no difference to its matches.
 
 Concurrency: one thread at a time.
 """
@@ -78,7 +78,7 @@ class ShareIndex:
         if len(filters) <= _ONE_BY_ONE_MAX:
             for new in filters:
                 try:
-                    index.add(new.number, new.text)
+                    index.add(new.version, new.text)
                 except FilterError:
                     self.unreadable += 1
             return
@@ -86,30 +86,30 @@ class ShareIndex:
         good = np.ones(len(filters), np.bool_)
         good[[row for row, _ in read.rejected]] = False
         self.unreadable += len(read.rejected)
-        ids = Ids.of([new.number for new in filters])
+        ids = Ids.of([new.version for new in filters])
         index.add_all(ids, read, None if good.all() else good)
 
-    def remove(self, stream: str, numbers: Sequence[int]) -> None:
+    def remove(self, stream: str, versions: Sequence[int]) -> None:
         """Removes those of some filters that this share holds."""
         index = self.indexes.get(stream)
         if index is not None:
-            index.remove_all([number for number in numbers if number in index])
+            index.remove_all([version for version in versions if version in index])
 
     def match(self, stream: str, batch: pa.RecordBatch) -> tuple[Ints, Ints]:
         """The filters that are true on each row of a valid batch.
 
         Returns:
-            The number of matches of each row, and the numbers of the filters, row after row; both
-            int64.
+            The number of matches of each row, and the versions of the filters, row after row;
+            both int64.
         """
         index = self.indexes.get(stream)
         if index is None:
             return np.zeros(batch.num_rows, np.int64), np.zeros(0, np.int64)
         matches = index.match(batch)
-        return matches.counts, _numbers(matches)
+        return matches.counts, _versions(matches)
 
 
-def _numbers(matches: Matches) -> Ints:
+def _versions(matches: Matches) -> Ints:
     """The ids of all matches, in their order."""
     if not len(matches.indices):
         return np.zeros(0, np.int64)

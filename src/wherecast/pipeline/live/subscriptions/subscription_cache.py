@@ -30,7 +30,8 @@ def subscriptions_at(
 ) -> LiveSubscriptions:
     """The subscriptions for publications from a position on, with the changes before a version.
 
-    Begins at the newest snapshot that reaches so far back, and reads only the changes since.
+    Begins at the newest snapshot that reaches so far back and stands for no later change, and reads
+    only the changes since.
 
     Args:
         log: where changes are.
@@ -44,7 +45,7 @@ def subscriptions_at(
     """
     known = LiveSubscriptions(factory or DEFAULT_INDEX)
     if blobs is not None:
-        known = live_snapshots.load(blobs, start, factory)
+        known = live_snapshots.load(blobs, start, factory, changes=changes)
     bring_to(known, log, start, changes)
     return known
 
@@ -66,6 +67,9 @@ class SubscriptionCache:
         log: where changes are.
         blobs: where snapshots are, if there is such a place.
         factory: makes the indexes.
+
+    Attributes:
+        loads: how often the subscriptions were loaded anew.
     """
 
     def __init__(
@@ -74,6 +78,7 @@ class SubscriptionCache:
         self._log = log
         self._blobs = blobs
         self._factory = factory
+        self.loads = 0
         self._known: LiveSubscriptions | None = None
         self._saved = 0
         self._calls = 0
@@ -88,11 +93,12 @@ class SubscriptionCache:
             StoreError: changes are missing.
         """
         known = self._known
-        if known is None or not start.reaches(known.roster.floor):  # an earlier batch is made again
+        if known is None or not known.roster.serves(start, changes):  # an earlier batch comes again
             known = LiveSubscriptions(self._factory)
             if self._blobs is not None:
-                known = live_snapshots.load(self._blobs, start, self._factory)
+                known = live_snapshots.load(self._blobs, start, self._factory, changes=changes)
             self._saved = known.roster.version
+            self.loads += 1
         self._known = None  # an error below leaves no half-made state behind
         if known.roster.version < changes:
             bring_to(known, self._log, start, changes)

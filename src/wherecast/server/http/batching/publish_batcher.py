@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
+import pyarrow as pa
+
 from wherecast.broker.broker_core import BrokerCore
 from wherecast.broker.intake.arrow_bodies import prepare_arrow
-from wherecast.broker.intake.intake import PreparedPublications
+from wherecast.broker.intake.intake import PreparedPublications, publishers_of
 from wherecast.broker.intake.json_bodies import prepare_objects, read_objects
 from wherecast.broker.intake.publish_outcome import PublishOutcome, outcome_of
 from wherecast.model import Limits, WherecastError
@@ -40,6 +42,7 @@ class _WaitingPublish:
     stream: str
     kind: str
     body: bytes
+    publisher: str
 
 
 class PublishBatcher:
@@ -76,8 +79,16 @@ class PublishBatcher:
         """Number of requests in all writes."""
         return self._alone + self._batcher.items
 
-    async def publish(self, stream: str, kind: str, body: bytes) -> PublishOutcome:
+    async def publish(
+        self, stream: str, kind: str, body: bytes, publisher: str = ""
+    ) -> PublishOutcome:
         """What became of the publications of a request, once they are on disk.
+
+        Args:
+            stream: where they are published.
+            kind: the content type.
+            body: the publications.
+            publisher: who publishes them; empty: no name.
 
         Raises:
             Refused: the stream is unknown, or the body is empty.
@@ -88,8 +99,8 @@ class PublishBatcher:
             raise Refused(400, "malformed", "the body is empty; it needs a publication")
         if kind == ARROW or len(body) > _SMALL_BYTES:
             self._alone += 1
-            return await self._pools.write(self._publish_alone, stream, kind, body)
-        return await self._batcher.submit(_WaitingPublish(stream, kind, body))
+            return await self._pools.write(self._publish_alone, stream, kind, body, publisher)
+        return await self._batcher.submit(_WaitingPublish(stream, kind, body, publisher))
 
     def _publish_all(self, given: Sequence[_WaitingPublish]) -> list[Outcome]:
         """What became of each request, in order."""
@@ -111,15 +122,18 @@ class PublishBatcher:
             return [error] * len(given)
         outcomes: list[Outcome | tuple[int, int]] = []
         objects: list[Any] = []
+        names: list[str | None] = []
         for one in given:
             start = len(objects)
             try:
                 objects += self._objects(one.kind, one.body)
+                names += [one.publisher or None] * (len(objects) - start)
                 outcomes.append((start, len(objects)))
             except (Refused, WherecastError) as error:
                 outcomes.append(error)
         try:
-            prepared = prepare_objects(objects, stream, schema, self._limits)
+            publishers = pa.array(names, pa.string()) if any(names) else None
+            prepared = prepare_objects(objects, stream, schema, self._limits, publishers)
             receipt = self._accepted(prepared, started)
         except WherecastError as error:
             return [error if isinstance(one, tuple) else one for one in outcomes]
@@ -128,13 +142,15 @@ class PublishBatcher:
             for one in outcomes
         ]
 
-    def _publish_alone(self, stream: str, kind: str, body: bytes) -> PublishOutcome:
+    def _publish_alone(self, stream: str, kind: str, body: bytes, publisher: str) -> PublishOutcome:
         started = perf_counter()
         schema = stream_schema(self._core, stream)
         if kind == ARROW:
-            prepared = prepare_arrow(body, stream, schema, self._rows_max, self._limits)
+            prepared = prepare_arrow(body, stream, schema, self._rows_max, self._limits, publisher)
         else:
-            prepared = prepare_objects(self._objects(kind, body), stream, schema, self._limits)
+            objects = self._objects(kind, body)
+            publishers = publishers_of(publisher, len(objects))
+            prepared = prepare_objects(objects, stream, schema, self._limits, publishers)
         return outcome_of(prepared, self._accepted(prepared, started))
 
     def _accepted(self, prepared: PreparedPublications, started: float) -> Receipt | None:

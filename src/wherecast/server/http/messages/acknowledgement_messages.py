@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 from wherecast.server.http.messages.declaration import message
 
 _CURSORS_MAX = 10_000
-_EXAMPLE = "0000000000000011"
+_EXAMPLE = "0000000011ffffff"
 # Whether a cursor is one is decided where cursors are read, with an error of its own.
 _CursorText = Annotated[Any, WithJsonSchema({"type": "string", "examples": [_EXAMPLE]})]
 

@@ -17,7 +17,7 @@ class NotificationMessage(TypedDict):
     """A publication that matched subscriptions of a subscriber."""
 
     cursor: Annotated[
-        str, Field(description="What to acknowledge it by.", examples=["0000000000000011"])
+        str, Field(description="What to acknowledge it by.", examples=["0000000011ffffff"])
     ]
     stream: Annotated[str, Field(examples=["default"])]
     offset: Annotated[int, Field(description="The offset in the log.", examples=[17])]

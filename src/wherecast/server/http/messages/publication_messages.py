@@ -38,11 +38,14 @@ class PublicationMessage(TypedDict):
     id: Annotated[str, Field(examples=["station-7-0001"])]
     payload: NotRequired[Annotated[str, Field(description="Bytes, in base64.")]]
     published_at: Annotated[str, Field(examples=["2026-05-01T12:30:00Z"])]
+    publisher: NotRequired[
+        Annotated[str, Field(description="Who published it, where a name was given.")]
+    ]
 
 
 @message
 class PublicationErrorDetail(TypedDict):
-    """What is wrong with one publication of a request."""
+    """The problem of one publication of a request."""
 
     index: Annotated[int, Field(description="The place of the publication, from 0.", examples=[1])]
     code: Annotated[

@@ -1,6 +1,6 @@
 """Streams: their schemas, positions and counts."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -12,6 +12,13 @@ _Attributes = Annotated[
     Field(
         description="The types by name, perhaps with a domain.",
         examples=[{"no2": {"type": "float", "min": 0}}],
+    ),
+]
+_Keep = Annotated[
+    str | None,
+    Field(
+        description="How long the log is kept beyond what queues need; null: no longer.",
+        examples=["1h"],
     ),
 ]
 _Offsets = Annotated[dict[str, int], Field(examples=[{"0": 19}])]
@@ -29,6 +36,16 @@ class StreamRequest(TypedDict):
             examples=[_EXAMPLE],
         ),
     ]
+    keep: NotRequired[
+        Annotated[
+            str,
+            Field(
+                description="How long the log is kept beyond what queues need; `0s`: no longer."
+                " Not given, it stays as it is.",
+                examples=["1h"],
+            ),
+        ]
+    ]
 
 
 @message
@@ -43,10 +60,11 @@ class SchemaMessage(TypedDict):
 
 @message
 class NamedSchemaMessage(TypedDict):
-    """A stream and its schema."""
+    """A stream, its schema, and how long its log is kept."""
 
     name: Annotated[str, Field(examples=["default"])]
     schema: SchemaMessage
+    keep: _Keep
 
 
 @message
@@ -82,5 +100,6 @@ class StreamMessage(TypedDict):
 
     name: Annotated[str, Field(examples=["default"])]
     schema: SchemaMessage
+    keep: _Keep
     positions: PositionsMessage
     counts: CountsMessage

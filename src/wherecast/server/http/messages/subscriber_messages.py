@@ -34,7 +34,7 @@ class SubscriberMessage(TypedDict):
     ]
     cursor: Annotated[
         str,
-        Field(description="Everything before it is acknowledged.", examples=["0000000000000011"]),
+        Field(description="Everything before it is acknowledged.", examples=["0000000011ffffff"]),
     ]
 
 

@@ -44,12 +44,13 @@ class Lag:
 def lag_of(store: Store) -> Lag:
     """How far matching is behind publishing."""
     done, ends = store.batches.progress().position, store.log.ends()
-    waiting = ends.since(done)
-    if waiting <= 0:
+    waiting = sum(store.log.count(part, done[part], end) for part, end in ends.items())
+    if not waiting:
         return Lag(0, 0.0)
-    for partition, end in ends.items():
-        for entry in store.log.read(partition, done[partition], min(done[partition] + 1, end)):
-            return Lag(waiting, max(0.0, (now_us() - entry.accepted_at) / 1e6))
+    for partition in ends:
+        first = done[partition]
+        for entry in store.log.read(partition, first, store.log.skip(partition, first, 1)):
+            return Lag(waiting, max(0.0, (store.log.time(now_us()) - entry.accepted_at) / 1e6))
     return Lag(waiting, 0.0)
 
 

@@ -1,7 +1,7 @@
 """Streams and subscribers by the names in a path; an unknown name is answered with 404."""
 
 from wherecast.broker.broker_core import BrokerCore
-from wherecast.broker.registrar.registrar import checked_name
+from wherecast.broker.registrar.names import Named, checked_name
 from wherecast.model import ConfigError, Schema
 from wherecast.server.http.messages.error_messages import Refused
 
@@ -32,7 +32,7 @@ def open_queue(core: BrokerCore, subscriber: str) -> None:
         raise Refused(404, "unknown_subscriber", text)
 
 
-def name_of(what: str, name: str) -> str:
+def name_of(what: Named, name: str) -> str:
     """The name, if it is a valid one.
 
     Raises:

@@ -24,7 +24,7 @@ from wherecast.server.http.routes.route_parameters import Most, SubscriberName, 
 from wherecast.server.http.transport.body import content_type
 
 _ANSWER_BYTES_MAX = 4 << 20  # with fewer than were asked for, the next pull gives the others
-_CURSOR = "0000000000000011"
+_CURSOR = "0000000011ffffff"
 
 
 def router(context: Context) -> APIRouter:

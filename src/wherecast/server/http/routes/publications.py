@@ -4,6 +4,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from wherecast.broker.intake.publish_outcome import PublishOutcome
+from wherecast.broker.registrar.names import checked_name
 from wherecast.model import WherecastError
 from wherecast.server.http.context import Context
 from wherecast.server.http.messages.declaration import example_of
@@ -15,7 +16,7 @@ from wherecast.server.http.messages.publication_messages import (
     PublishedMessage,
     error_of_row,
 )
-from wherecast.server.http.routes.route_parameters import StreamName
+from wherecast.server.http.routes.route_parameters import PublisherName, StreamName
 from wherecast.server.http.transport.answers import answer
 from wherecast.server.http.transport.body import content_type
 
@@ -46,7 +47,9 @@ def router(context: Context) -> APIRouter:
         ),
         **request(_BODIES),
     )
-    async def publish_all(stream: StreamName, request: Request) -> Response:
+    async def publish_all(
+        stream: StreamName, request: Request, publisher: PublisherName = None
+    ) -> Response:
         """Publish one object, an array, an object per line, or an Arrow stream.
 
         The answer comes when all that is accepted is on disk. Each that is refused has its errors.
@@ -64,9 +67,9 @@ async def publish(context: Context, stream: str, request: Request) -> Response:
         WherecastError: its body as a whole is refused, or could not be stored.
     """
     try:
-        kind = content_type(request, _TYPES)
+        kind, publisher = content_type(request, _TYPES), _publisher(request)
         async with context.bodies.read(request) as body:
-            done = await context.publish_batcher.publish(stream, kind, body)
+            done = await context.publish_batcher.publish(stream, kind, body, publisher)
     except (Refused, WherecastError) as error:
         context.counters.refused(error)
         raise
@@ -74,6 +77,21 @@ async def publish(context: Context, stream: str, request: Request) -> Response:
     if done.accepted:
         context.append_signal.send()
     return answered(done)
+
+
+def _publisher(request: Request) -> str:
+    """The publisher that a request names; empty where it names none.
+
+    Raises:
+        ConfigError: that is no name.
+    """
+    if not request.scope["query_string"]:  # as of most
+        return ""
+    name = request.query_params.get("publisher")
+    if name is None:
+        return ""
+    checked_name("publisher", name)
+    return name
 
 
 def answered(done: PublishOutcome) -> Response:

@@ -64,7 +64,8 @@ def router(context: Context) -> APIRouter:
             limit = min(start + _READ_MAX, end)
             for entry in core.store.log.read(_PARTITION, start, limit):
                 after = entry.first + entry.count
-                if entry.stream == stream and entry.damage is None:
+                is_publications = entry.kind == "publication" and entry.damage is None
+                if entry.stream == stream and is_publications:
                     offsets = range(max(start, entry.first), after)[:most]
                     received = core.publications_at(offsets)
                     return [_message(got) for got in received if got is not None], offsets[-1] + 1

@@ -47,7 +47,7 @@ def _of_matching(context: Context) -> Iterator[Figure]:
     done = context.core.figures
     yield Figure("lag_publications", lag.publications)
     yield Figure("lag_seconds", lag.seconds)
-    yield Figure("publications_matched", store.batches.progress().sequence)
+    yield Figure("publications_matched", store.batches.progress().count)
     yield Figure("publish_batches", batcher.batches)
     yield Figure("publish_requests", batcher.requests)
     for name in _SINCE_START:

@@ -5,6 +5,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
+from wherecast.broker.registrar.keep_duration import read_keep, write_keep
 from wherecast.model import ConfigError, Schema, SchemaError
 from wherecast.server.http.context import Context
 from wherecast.server.http.messages.error_messages import Refused
@@ -31,7 +32,7 @@ def router(context: Context) -> APIRouter:
 
     @routes.get("/v1/streams", **answers(200, StreamsMessage, 503))
     async def list_streams() -> Response:
-        """The streams, each with its schema."""
+        """The streams, each with its schema and how long its log is kept."""
         return answer(await pools.read(listed))
 
     @routes.get("/v1/streams/{stream}", **answers(200, StreamMessage, 404, 422, 503))
@@ -50,17 +51,18 @@ def router(context: Context) -> APIRouter:
         **request({JSON: body(StreamRequest)}),
     )
     async def define_stream(stream: StreamName, request: Request) -> Response:
-        """Make a stream. One that is there with the same schema stays as it is."""
+        """Make a stream, or change how long its log is kept; its schema stays as it is."""
         content_type(request, (JSON,))
         async with context.bodies.read(request) as content:
             is_new = await pools.write(define, name_of("stream", stream), content)
         return answer(await pools.read(shown, stream), 201 if is_new else 200)
 
     def listed() -> StreamsMessage:
-        streams = core.store.registry.streams()
+        streams = core.store.registry.stream_specs()
         return {
             "streams": [
-                {"name": name, "schema": _message(schema)} for name, schema in streams.items()
+                {"name": name, "schema": _message(spec.schema), "keep": write_keep(spec.keep_us)}
+                for name, spec in streams.items()
             ]
         }
 
@@ -71,6 +73,7 @@ def router(context: Context) -> APIRouter:
         return {
             "name": stream,
             "schema": _message(schema),
+            "keep": write_keep(store.registry.stream_specs()[stream].keep_us),
             "positions": {
                 "starts": offsets_of(store.log.starts()),
                 "ends": offsets_of(store.log.ends()),
@@ -80,10 +83,13 @@ def router(context: Context) -> APIRouter:
         }
 
     def define(stream: str, content: bytes) -> bool:
-        schema = _schema(read_request(StreamRequest, content)["schema"])
+        given = read_request(StreamRequest, content)
+        schema, keep = _schema(given["schema"]), given.get("keep")
+        if keep is not None:
+            _check_keep(keep)
         is_new = stream not in core.store.registry.streams()
         try:
-            core.registrar.define(stream, schema, now_us())
+            core.registrar.define(stream, schema, now_us(), keep)
         except ConfigError as error:
             raise Refused(409, "other_schema", str(error)) from None
         return is_new
@@ -107,6 +113,14 @@ def _schema(given: dict[str, Any]) -> Schema:
         return Schema.from_dict(attributes, is_open)
     except SchemaError as error:
         raise Refused(422, error.problems[0].code, str(error), "/schema") from None
+
+
+def _check_keep(keep: str) -> None:
+    """Raises Refused unless the log can be kept for so long."""
+    try:
+        read_keep(keep)
+    except ConfigError as error:
+        raise Refused(422, "bad_duration", str(error), "/keep") from None
 
 
 def _message(schema: Schema) -> SchemaMessage:

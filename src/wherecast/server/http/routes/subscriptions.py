@@ -5,8 +5,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
-from wherecast.broker.registrar.registrar import DEFAULT_STREAM, SubscribeOutcome
+from wherecast.broker.registrar.registrar import DEFAULT_STREAM
 from wherecast.broker.registrar.subscribe_all import SubscriptionBatch, put_all
+from wherecast.broker.registrar.subscribe_outcome import SubscribeOutcome
 from wherecast.columns.json import read_ndjson
 from wherecast.language import Filter
 from wherecast.model import Subscription

@@ -14,13 +14,15 @@ from typing import Any
 import apsw
 import pyarrow as pa
 
+from wherecast.store.contracts import ENDLESS
 from wherecast.store.embedded.database import Layout, damaged
 from wherecast.store.position import Position
-from wherecast.store.records import Batch, DeadLetter, Progress
+from wherecast.store.records import Batch, DeadLetter, Progress, RecordRun
 from wherecast.store.segments.segment_files import file_name, segment_digest
+from wherecast.store.sequences import SLOT_BITS
 
 LAYOUT = Layout(
-    1,
+    2,
     """
     CREATE TABLE state (
         id INTEGER PRIMARY KEY CHECK (id = 0),
@@ -29,14 +31,21 @@ LAYOUT = Layout(
         checksum INTEGER NOT NULL
     ) STRICT;
     CREATE TABLE batches (
-        first INTEGER PRIMARY KEY,    -- the first sequence; of one partition, the offset
-        "end" INTEGER NOT NULL,
+        "partition" INTEGER NOT NULL,
+        "end" INTEGER NOT NULL,       -- offset, as first
+        first INTEGER NOT NULL,
         changes INTEGER NOT NULL,
         at INTEGER NOT NULL,
-        checksum INTEGER NOT NULL
-    ) STRICT;
+        next_due INTEGER,             -- log time of the next promotion, if one is due
+        placement INTEGER NOT NULL,   -- version of the placement
+        runs BLOB NOT NULL,           -- first offsets and counts; empty: all of the range
+        promotions BLOB NOT NULL,     -- empty: none
+        figures BLOB NOT NULL,        -- of each share; empty: none
+        checksum INTEGER NOT NULL,
+        PRIMARY KEY ("partition", "end")
+    ) STRICT, WITHOUT ROWID;
     CREATE TABLE segments (
-        first INTEGER PRIMARY KEY,
+        first INTEGER PRIMARY KEY,    -- sequence, as end
         "end" INTEGER NOT NULL,
         tier INTEGER NOT NULL,
         bytes INTEGER NOT NULL,
@@ -61,6 +70,14 @@ LAYOUT = Layout(
 
 Field = int | str | bytes
 
+_COLUMNS = """ "partition", "end", first, changes, at, next_due, placement, runs, promotions,
+    figures, checksum """
+_INSERT_BATCH = f"INSERT INTO batches ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_LAST_BATCH = f'SELECT {_COLUMNS} FROM batches ORDER BY "partition" DESC, "end" DESC LIMIT 1'
+_BATCHES = f"""SELECT {_COLUMNS} FROM batches WHERE "partition" = 0 AND "end" > ?1
+    AND "end" <= ifnull(
+        (SELECT min("end") FROM batches WHERE "partition" = 0 AND "end" >= ?2), ?2)
+    AND first < ?2 ORDER BY "end" """
 _NO_DATA = pa.py_buffer(b"")
 
 
@@ -95,11 +112,13 @@ class SegmentRow:
         return file_name(self.first, self.end, self.digest)
 
 
-def checksum(*fields: Field) -> int:
+def checksum(*fields: Field | None) -> int:
     """A checksum of fields, each told apart from its neighbours."""
     crc = 0
     for field in fields:
-        if isinstance(field, int):
+        if field is None:
+            crc = zlib.crc32(b"-", crc)
+        elif isinstance(field, int):
             crc = zlib.crc32(struct.pack("<q", field), crc)
         else:
             data = field.encode() if isinstance(field, str) else field
@@ -124,23 +143,66 @@ def write_state(connection: apsw.Connection, epoch: int, starts_at: int) -> None
 
 def read_progress(connection: apsw.Connection, path: Path) -> Progress:
     """How far the pipeline has come."""
-    row = connection.execute("SELECT * FROM batches ORDER BY first DESC LIMIT 1").fetchone()
+    row = connection.execute(_LAST_BATCH).fetchone()
     if row is None:
         return Progress()
-    _, batch = batch_of(row, path)
-    return Progress(batch.end, batch.changes, batch.end[0])
+    batch = batch_of(row, path)
+    # The log is dense, so that an end is also the number of records before it.
+    return Progress(
+        Position({0: batch.end}), batch.changes, batch.end << SLOT_BITS, batch.end, batch.at
+    )
 
 
-def batch_row(batch: Batch) -> tuple[int, ...]:
-    """The row of a batch."""
-    fields = (batch.start[0], batch.end[0], batch.changes, batch.at)
-    return (*fields, checksum(*fields))
+def insert_batch(connection: apsw.Connection, batch: Batch) -> None:
+    """Adds the record of a batch."""
+    is_whole = batch.runs == (RecordRun(batch.first, batch.end - batch.first),)
+    fields: tuple[Field | None, ...] = (
+        batch.partition,
+        batch.end,
+        batch.first,
+        batch.changes,
+        batch.at,
+        batch.next_due,
+        batch.placement,
+        b"" if is_whole else _packed_runs(batch.runs),
+        b"",
+        b"",
+    )
+    connection.execute(_INSERT_BATCH, (*fields, checksum(*fields)))
 
 
-def batch_of(row: Sequence[Any], path: Path) -> tuple[int, Batch]:
-    """The batch of a row, after the sequence it begins at."""
-    first, end, changes, at = _intact(row, path, f"the batch at {row[0]}")
-    return first, Batch(Position({0: first}), Position({0: end}), changes, at=at)
+def read_batches(
+    connection: apsw.Connection, first: int, end: int, path: Path
+) -> list[tuple[int, Batch]]:
+    """The batches that overlap a range of offsets, each after the sequence it begins at."""
+    rows = connection.execute(_BATCHES, (first, end)).fetchall()
+    batches = [batch_of(row, path) for row in rows]
+    return [(batch.first << SLOT_BITS, batch) for batch in batches]
+
+
+def batch_rows(connection: apsw.Connection, after: int, limit: int) -> list[Any]:
+    """The rows of the batches that end after an offset, the first so many."""
+    return connection.execute(f"{_BATCHES} LIMIT ?3", (after, ENDLESS, limit)).fetchall()
+
+
+def batch_of(row: Sequence[Any], path: Path) -> Batch:
+    """The batch of a row."""
+    fields = _intact(row, path, f"the batch at {row[2]}")
+    partition, end, first, changes, at, next_due, placement, runs, *_ = fields
+    found = _unpacked_runs(runs) if runs else (RecordRun(first, end - first),)
+    return Batch(
+        partition, first, end, changes, found, at=at, next_due=next_due, placement=placement
+    )
+
+
+def _packed_runs(runs: Sequence[RecordRun]) -> bytes:
+    pairs = [number for run in runs for number in (run.offset, run.count)]
+    return struct.pack(f"<q{len(pairs)}q", len(runs), *pairs)
+
+
+def _unpacked_runs(data: bytes) -> tuple[RecordRun, ...]:
+    (count,) = struct.unpack_from("<q", data)
+    return tuple(RecordRun(*struct.unpack_from("<qq", data, 8 + 16 * row)) for row in range(count))
 
 
 def dead_letter_row(number: int, letter: DeadLetter) -> tuple[Field, ...]:
@@ -174,6 +236,14 @@ def read_segments(connection: apsw.Connection, start: int, end: int) -> list[Seg
     )
     found = (SegmentRow(*row) for row in rows)
     return [row for row in found if row.end > start]
+
+
+def segments_end(connection: apsw.Connection, sequence: int, start: int) -> int:
+    """Where the last segment ends that lies wholly before a sequence; a start if there is none."""
+    found = connection.execute(
+        'SELECT max("end") FROM segments WHERE first < ? AND "end" <= ?', (sequence, sequence)
+    ).get
+    return max(found or 0, start)
 
 
 def _intact(row: Sequence[Any], path: Path, what: str) -> Sequence[Any]:

@@ -1,10 +1,11 @@
-"""Batch records on disk, in `batches.db`: one partition, so a sequence is an offset.
+"""Batch records on disk, in `batches.db`: one partition, whose moments are numbered.
 
 Concurrency: safe from several threads and processes. Whoever commits does so in one transaction;
 the epoch in it tells pipelines apart. Large segments are written before it, beside other commits.
 """
 
 import threading
+from collections.abc import Callable
 
 import apsw
 import numpy as np
@@ -15,10 +16,10 @@ from wherecast.model import ConflictError, StoreError
 from wherecast.store.contracts import DEAD_LETTERS_MOST, Batches
 from wherecast.store.crash_points import reached
 from wherecast.store.embedded.batches.batch_tables import (
-    batch_of,
-    batch_row,
     dead_letter_of,
     dead_letter_row,
+    insert_batch,
+    read_batches,
     read_progress,
     read_state,
     write_state,
@@ -26,8 +27,18 @@ from wherecast.store.embedded.batches.batch_tables import (
 from wherecast.store.embedded.batches.segment_rows import PreparedSegment, SegmentRows, Swept
 from wherecast.store.embedded.database import Database
 from wherecast.store.embedded.directory import Directory
+from wherecast.store.embedded.log.log_mark import MarkSync
+from wherecast.store.position import Position
 from wherecast.store.records import Batch, DeadLetter, Progress
-from wherecast.store.sequences import continues, numbered
+from wherecast.store.sequences import (
+    SLOT_BITS,
+    MomentNumbering,
+    SequenceNumbering,
+    after,
+    continues,
+    numbered,
+    offsets_of_moments,
+)
 from wherecast.store.wake import Waiter, wake
 
 _TRIES = 5
@@ -40,8 +51,10 @@ class EmbeddedBatches(Batches):
         self._database = database
         self._segments = segments
         self._wake_folder = directory.path / "wake"
+        self._mark_sync = MarkSync(directory.path)
         self._waiter: Waiter | None = None
         self._waiter_lock = threading.Lock()
+        self.numbering: SequenceNumbering = MomentNumbering()
         self._known_end = 0  # everything before this sequence is committed
 
     @override
@@ -74,15 +87,16 @@ class EmbeddedBatches(Batches):
             reached("commit.after")
             self._known_end = progress.sequence
             wake(self._wake_folder)
+            self._mark_sync.run()
             return progress
         raise StoreError("the files of a batch were deleted while it was committed")
 
     @override
-    def wait(self, sequence: int, timeout_s: float) -> bool:
+    def wait(self, is_enough: Callable[[Progress], bool], timeout_s: float) -> bool:
         with self._waiter_lock:
             if self._waiter is None:
                 self._waiter = Waiter(self._wake_folder)
-        return self._waiter.wait(lambda: self.progress().sequence > sequence, timeout_s)
+        return self._waiter.wait(lambda: is_enough(self.progress()), timeout_s)
 
     @override
     def locate(
@@ -90,7 +104,8 @@ class EmbeddedBatches(Batches):
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
         if len(sequences) and (sequences.min() < 0 or not self._reaches(int(sequences.max()))):
             raise StoreError("a sequence that no batch has has no place")
-        return np.zeros(len(sequences), np.int32), sequences.astype(np.int64)
+        offsets = offsets_of_moments(sequences.astype(np.int64))
+        return np.zeros(len(sequences), np.int32), offsets
 
     def _reaches(self, sequence: int) -> bool:
         """Whether a sequence is committed, looked up where it was not known to be."""
@@ -98,17 +113,16 @@ class EmbeddedBatches(Batches):
 
     @override
     def records(self, start: int, end: int) -> list[tuple[int, Batch]]:
+        if start >= end:
+            return []
+        first, last = start >> SLOT_BITS, (end - 1) >> SLOT_BITS
         with self._database.reading() as connection:
-            rows = connection.execute(
-                """
-                SELECT * FROM batches
-                WHERE first >= coalesce((SELECT max(first) FROM batches WHERE first <= ?), ?)
-                    AND first < ? ORDER BY first
-                """,
-                (start, start, end),
-            ).fetchall()
-        found = [batch_of(row, self._database.path) for row in rows]
-        return [one for one in found if one[1].end[0] > start]
+            return read_batches(connection, first, last + 1, self._database.path)
+
+    @override
+    def position_at(self, sequence: int) -> Position:
+        found = self.records(sequence, sequence + 1)
+        return Position({0: found[0][1].first}) if found else self.progress().position
 
     @override
     def dead_letters(self, after: int = -1, limit: int = 1000) -> list[tuple[int, DeadLetter]]:
@@ -126,8 +140,8 @@ class EmbeddedBatches(Batches):
                 self._waiter.close()
 
     def _commit(self, batch: Batch, epoch: int) -> Progress:
-        prepared: list[PreparedSegment] | None = None
-        if any(self._segments.is_large(one.notifications) for one in batch.segments):
+        prepared: PreparedSegment | None = None
+        if batch.notifications is not None and self._segments.is_large(batch.notifications):
             # Files are written before the transaction that names them; but none in vain.
             with self._database.reading() as connection:
                 now = self._checked(connection, epoch)
@@ -140,16 +154,16 @@ class EmbeddedBatches(Batches):
                 return now  # another thread committed it; its files are these files
             if prepared is None:
                 prepared = self._prepared(batch)
-            connection.execute("INSERT INTO batches VALUES (?, ?, ?, ?, ?)", batch_row(batch))
-            self._segments.insert(connection, prepared)
+            insert_batch(connection, batch)
+            self._segments.insert(connection, [prepared])
             if batch.dead_letters:
                 _add_dead_letters(connection, batch)
             reached("commit.before")
-        return Progress(batch.end, batch.changes, batch.end[0])
+        return after(batch, now, self.numbering)
 
-    def _prepared(self, batch: Batch) -> list[PreparedSegment]:
-        given = numbered(batch, batch.start[0])
-        return [self._segments.prepare(one, tier=0) for one in given]
+    def _prepared(self, batch: Batch) -> PreparedSegment:
+        first = batch.first << SLOT_BITS
+        return self._segments.prepare(numbered(batch, first, self.numbering), tier=0)
 
     def _checked(self, connection: apsw.Connection, epoch: int) -> Progress:
         """The progress, where no later pipeline has begun.

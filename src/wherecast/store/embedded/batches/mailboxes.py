@@ -22,17 +22,27 @@ from wherecast.store.embedded.batches.batch_tables import (
     read_progress,
     read_segments,
     read_state,
+    segments_end,
     write_state,
 )
 from wherecast.store.embedded.batches.segment_rows import SegmentRows, Swept
 from wherecast.store.embedded.database import Database, damaged
-from wherecast.store.records import Queued, Segment
+from wherecast.store.records import Batch, Queued
 from wherecast.store.segments import segments as columns
 from wherecast.store.segments.merging import FAN_IN, due
 from wherecast.store.segments.segment_queues import counted, queue
-from wherecast.store.sequences import NumberedNotifications, Span, check_cover, number
+from wherecast.store.sequences import (
+    SLOT_BITS,
+    MomentNumbering,
+    NumberedNotifications,
+    check_cover,
+    numbered,
+)
 
 _TRIES = 20
+# The last one stays: it is the progress.
+_FORGET_BATCHES = """DELETE FROM batches WHERE "partition" = 0 AND "end" <= ?
+    AND "end" < (SELECT max("end") FROM batches WHERE "partition" = 0)"""
 
 Result = TypeVar("Result")
 
@@ -67,10 +77,12 @@ class EmbeddedMailboxes(Mailboxes):
         return _retried(look)
 
     @override
-    def since(self, start: int) -> list[NumberedNotifications]:
+    def since(self, start: int, bytes_max: int = ENDLESS) -> list[NumberedNotifications] | None:
 
-        def look() -> list[NumberedNotifications]:
+        def look() -> list[NumberedNotifications] | None:
             rows, _ = self._listed(start)
+            if sum(row.size_bytes for row in rows) > bytes_max:
+                return None
             return [
                 NumberedNotifications(row.first, row.end, self._segments.open(row)) for row in rows
             ]
@@ -84,8 +96,8 @@ class EmbeddedMailboxes(Mailboxes):
             return _retried(self._merge)
 
     @override
-    def replace(self, first: int, end: int, segments: Sequence[Segment]) -> None:
-        given = number(segments, [Span(0, 0, 0, ENDLESS)])
+    def replace(self, first: int, end: int, batches: Sequence[tuple[int, Batch]]) -> None:
+        given = [numbered(batch, start, MomentNumbering()) for start, batch in batches]
         check_cover(given, first, end)
 
         def put() -> None:
@@ -130,15 +142,17 @@ class EmbeddedMailboxes(Mailboxes):
             _, begins = read_state(connection, path)
             end = read_progress(connection, path).sequence
             rows = read_segments(connection, max(start, begins), end)
-        at = max(start, begins)
-        for row in rows:
-            if row.end <= at:
-                raise damaged(path, f"notifications of publication {at} are missing")
-            if row.first > at:
-                raise DamagedSegment(at, row.first, "they are missing")
-            at = row.end
-        if at < end:
-            raise DamagedSegment(at, end, "they are missing")
+            at = max(start, begins)
+            for row in rows:
+                if row.end <= at:
+                    what = f"notifications of publication {at >> SLOT_BITS} are there twice"
+                    raise damaged(path, what)
+                if row.first > at:
+                    before = segments_end(connection, at, begins)
+                    raise DamagedSegment(before, row.first, "they are missing")
+                at = row.end
+            if at < end:
+                raise DamagedSegment(segments_end(connection, at, begins), end, "they are missing")
         return rows, end
 
     def _covers(self, connection: apsw.Connection, first: int, end: int) -> bool:
@@ -178,11 +192,7 @@ class EmbeddedMailboxes(Mailboxes):
             self._segments.delete(connection, rows)
             epoch, _ = read_state(connection, self._database.path)
             write_state(connection, epoch, start)
-            connection.execute(
-                'DELETE FROM batches WHERE first < ? AND "end" <= ? '
-                "AND first < (SELECT max(first) FROM batches)",
-                (start, start),
-            )
+            connection.execute(_FORGET_BATCHES, (start >> SLOT_BITS,))
 
 
 def _joined(parts: Sequence[NumberedNotifications]) -> NumberedNotifications:

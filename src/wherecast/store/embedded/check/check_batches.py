@@ -7,6 +7,7 @@ from wherecast.store.contracts import DamagedSegment
 from wherecast.store.embedded.batches.batch_tables import (
     SegmentRow,
     batch_of,
+    batch_rows,
     dead_letter_of,
     read_segments,
     read_state,
@@ -23,29 +24,27 @@ _FILE = "batches.db"
 
 def check_batches(database: Database) -> Iterator[CheckFinding]:
     """Every record, and that each begins where the one before it ended."""
-    after, expected, changes = -1, None, 0
+    reached, expected, changes = -1, None, 0
     while True:
         with database.reading() as connection:
-            rows = connection.execute(
-                f"SELECT * FROM batches WHERE first > ? ORDER BY first LIMIT {_PAGE}", (after,)
-            ).fetchall()
+            rows = batch_rows(connection, reached, _PAGE)
         for row in rows:
             try:
-                first, batch = batch_of(row, database.path)
+                batch = batch_of(row, database.path)
             except StoreError as error:
                 expected = None
                 yield CheckFinding(_FILE, "batch", 1, str(error))
                 continue
             problem = None
-            if expected is not None and first != expected:
-                problem = f"the batches between {expected} and {first} are missing"
+            if expected is not None and batch.first != expected:
+                problem = f"the batches between {expected} and {batch.first} are missing"
             elif batch.changes < changes:
-                problem = f"the batch at {first} knows fewer changes than the one before it"
-            expected, changes = batch.end[0], batch.changes
+                problem = f"the batch at {batch.first} knows fewer changes than the one before it"
+            expected, changes = batch.end, batch.changes
             yield CheckFinding(_FILE, "batch", 1, problem)
         if len(rows) < _PAGE:
             return
-        after = int(str(rows[-1][0]))
+        reached = int(rows[-1][1])
 
 
 def check_segments(database: Database, end: int) -> Iterator[CheckFinding]:
@@ -98,7 +97,7 @@ def check_dead_letters(database: Database) -> Iterator[CheckFinding]:
 
 
 def _problem(segments: SegmentRows, row: SegmentRow) -> str | None:
-    """What is wrong with a segment, if something is.
+    """The problem of a segment; None if it is intact.
 
     Raises:
         Swept: it was merged or trimmed since.

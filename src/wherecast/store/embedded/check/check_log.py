@@ -8,8 +8,9 @@ from wherecast.store.embedded.check.check_report import CheckFinding
 from wherecast.store.embedded.database import Database
 from wherecast.store.embedded.log.change_reading import read_changes
 from wherecast.store.embedded.log.entry_rows import Damage, ids_of
-from wherecast.store.embedded.log.log_reading import read_entries
+from wherecast.store.embedded.log.log_reading import EntryParts, read_entries
 from wherecast.store.embedded.log.log_tables import Marks, read_marks
+from wherecast.store.embedded.log.named_rows import named_problems
 from wherecast.store.embedded.log.rebuild_registry import difference
 from wherecast.store.embedded.log.registry import EmbeddedRegistry
 
@@ -19,15 +20,19 @@ _FILE = "log.db"
 
 
 def check_entries(database: Database, marks: Marks) -> Iterator[CheckFinding]:
-    """Every publication, with its envelope and what is kept of its id."""
-    for entry in read_entries(database, marks.start, marks.end, envelopes=True):
-        yield CheckFinding(_FILE, "publication", entry.count, entry.damage)
+    """Every record, with its headers and payload, and what is kept of its id."""
+    for entry in read_entries(database, marks.start, marks.end, EntryParts(True, True)):
+        yield CheckFinding(_FILE, entry.kind, entry.count, entry.damage)
     for table in ("entries", "trimmed_ids"):
         yield from _check_ids(database, table)
+    with database.reading() as connection:
+        problems = [problem for problem in named_problems(connection) if problem is not None]
+    for problem in problems:
+        yield CheckFinding(_FILE, "", 0, problem)
 
 
 def _check_ids(database: Database, table: str) -> Iterator[CheckFinding]:
-    """What is kept of the ids of publications."""
+    """A finding for each row of stored ids in a table."""
     after = -1
     while True:
         with database.reading() as connection:

@@ -12,6 +12,7 @@ class CheckFinding:
         noun: kind of the records, such as `batch`; empty for a file as a whole.
         count: number of records.
         problem: what is wrong with them; None if nothing is.
+        note: what should be known of them, though nothing is wrong; None if nothing.
         sequences: the range of sequences of a segment that can be made again from the log.
     """
 
@@ -20,3 +21,4 @@ class CheckFinding:
     count: int
     problem: str | None = None
     sequences: range | None = None
+    note: str | None = None

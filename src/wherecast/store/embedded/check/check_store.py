@@ -1,7 +1,7 @@
 """Verifies everything that a directory holds, whether or not a server runs on it.
 
 What is looked at first must not refer beyond what is looked at later, since a server may write
-meanwhile: cursors come first, then batches, then the log.
+meanwhile: batches come first, then the log with its cursors.
 """
 
 from collections.abc import Callable, Iterator
@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wherecast.model import StoreError
-from wherecast.store.embedded import cursors
 from wherecast.store.embedded.batches import batch_tables
 from wherecast.store.embedded.check.check_batches import (
     check_batches,
@@ -19,10 +18,14 @@ from wherecast.store.embedded.check.check_batches import (
 )
 from wherecast.store.embedded.check.check_log import check_changes, check_entries, check_registry
 from wherecast.store.embedded.check.check_report import CheckFinding
-from wherecast.store.embedded.cursors import cursor_of, cursor_rows
 from wherecast.store.embedded.database import Database, Layout, backup_advice
-from wherecast.store.embedded.directory import Directory
+from wherecast.store.embedded.directory import Directory, is_upgradable
 from wherecast.store.embedded.log import log_tables
+from wherecast.store.embedded.log.cursor_rows import cursor_of, cursor_rows
+from wherecast.store.embedded.log.log_mark import NAME, read_mark
+from wherecast.store.embedded.log.log_tables import Marks
+from wherecast.store.embedded.log.lost_commits import accepted_losses, find_loss
+from wherecast.store.sequences import SLOT_BITS
 
 _PROBLEMS_MAX = 20  # of one file, as SQLite tells them
 
@@ -31,7 +34,7 @@ _PROBLEMS_MAX = 20  # of one file, as SQLite tells them
 class _Ends:
     """How far each file goes, as the check has seen it."""
 
-    acknowledged: int = 0
+    known: Marks | None = None
     matched: int = 0
     changes: int = 0
 
@@ -46,8 +49,9 @@ def check_store(path: Path) -> Iterator[CheckFinding]:
         Directory(path, "reader").close()
     except StoreError as error:
         yield CheckFinding("format", "", 0, str(error))
-    ends = _Ends()
-    yield from _file(path, "cursors.db", cursors.LAYOUT, lambda found: _cursors(found, ends))
+        if is_upgradable(path):
+            return
+    ends = _Ends(known=read_mark(path))  # before the log: an owner may commit meanwhile
     yield from _file(path, "batches.db", batch_tables.LAYOUT, lambda found: _batches(found, ends))
     yield from _file(path, "log.db", log_tables.LAYOUT, lambda found: _log(found, ends))
 
@@ -70,6 +74,8 @@ def _file(path: Path, name: str, layout: Layout, part: Part) -> Iterator[CheckFi
                 yield CheckFinding(name, "", 0, str(line))
         if lines != [("ok",)] and (advice := backup_advice(name)):
             yield CheckFinding(name, "", 0, advice)
+        with database.reading() as connection:
+            database.check_tables(connection)
         yield from part(database)
     except StoreError as error:
         yield CheckFinding(name, "", 0, str(error))
@@ -77,24 +83,33 @@ def _file(path: Path, name: str, layout: Layout, part: Part) -> Iterator[CheckFi
         database.close()
 
 
-def _cursors(database: Database, ends: _Ends) -> Iterator[CheckFinding]:
+def _cursors(database: Database) -> Iterator[CheckFinding]:
+    """Every cursor, and that none is beyond the log, which is looked at after the cursors."""
+    acknowledged = 0
     for row in cursor_rows(database):
         cursor = cursor_of(row)
         if cursor is None:
             problem = f"the cursor of {row[0]!r} is damaged: its queue is delivered again"
-            yield CheckFinding("cursors.db", "cursor", 1, problem)
+            yield CheckFinding("log.db", "cursor", 1, problem)
         else:
-            ends.acknowledged = max(ends.acknowledged, cursor.through, *cursor.beyond)
-            yield CheckFinding("cursors.db", "cursor", 1)
+            acknowledged = max(acknowledged, cursor.through, *cursor.beyond)
+            yield CheckFinding("log.db", "cursor", 1)
+    with database.reading() as connection:
+        marks = log_tables.read_marks(connection)
+    if acknowledged > marks.end << SLOT_BITS:  # batches may end earlier: they are made again
+        offset = acknowledged >> SLOT_BITS
+        problem = f"notification {offset} is acknowledged, but it ends at {marks.end}"
+        yield CheckFinding("log.db", "", 0, problem)
 
 
 def _batches(database: Database, ends: _Ends) -> Iterator[CheckFinding]:
     with database.reading() as connection:
         progress = batch_tables.read_progress(connection, database.path)
         segments_end = connection.execute('SELECT max("end") FROM segments').get or 0
-    ends.matched, ends.changes = progress.sequence, progress.changes
+    ends.matched, ends.changes = progress.position[0], progress.changes
     if segments_end > progress.sequence:
-        problem = f"its records end at {progress.sequence}, but its segments at {segments_end}"
+        beyond = segments_end >> SLOT_BITS
+        problem = f"its records end at {ends.matched}, but its segments at {beyond}"
         yield CheckFinding("batches.db", "", 0, problem)
     yield from check_batches(database)
     yield from check_segments(database, progress.sequence)
@@ -105,19 +120,31 @@ def _log(database: Database, ends: _Ends) -> Iterator[CheckFinding]:
     with database.reading() as connection:
         marks = log_tables.read_marks(connection)
         is_damaged = log_tables.has_damaged_marks(connection)
+        losses = list(accepted_losses(connection))
+    yield from _second_place(database, marks, ends.known)
+    for what in losses:
+        yield CheckFinding("log.db", "", 0, note=what)
     if is_damaged:
         problem = "the marks of its beginning and end are damaged: they are counted anew"
         yield CheckFinding("log.db", "", 0, problem)
         marks = marks.reaching(ends.matched)
     if ends.matched > marks.end or ends.changes > marks.version:
         yield CheckFinding("log.db", "", 0, f"it ends at {marks.end}, batches at {ends.matched}")
-    if ends.acknowledged > marks.end:  # it may be beyond the batches, which are matched again
-        problem = f"notification {ends.acknowledged} is acknowledged, but it ends at {marks.end}"
-        yield CheckFinding("log.db", "", 0, problem)
+    yield from _cursors(database)
     yield from _lost_batches(database.path.parent / "batches.db", marks.start)
     yield from check_entries(database, marks)
     yield from check_changes(database, marks)
     yield from check_registry(database)
+
+
+def _second_place(database: Database, marks: Marks, known: Marks | None) -> Iterator[CheckFinding]:
+    """That the log holds no less than its second place knows."""
+    if known is None and marks.commits:
+        note = "it is missing or damaged, which is harmless: the next start writes it anew"
+        yield CheckFinding(NAME, "", 0, note=note)
+    loss = find_loss(database, known)
+    if loss is not None:
+        yield CheckFinding("log.db", "", 0, str(loss.error(database.path)))
 
 
 def _lost_batches(path: Path, start: int) -> Iterator[CheckFinding]:
@@ -131,7 +158,7 @@ def _lost_batches(path: Path, start: int) -> Iterator[CheckFinding]:
         closing(Database(path, batch_tables.LAYOUT, is_writer=False)) as database,
         database.reading() as connection,
     ):
-        end = batch_tables.read_progress(connection, path).sequence
+        end = batch_tables.read_progress(connection, path).position[0]
     if end < start:
         problem = f"its records end at {end}, but the log begins at {start}"
         yield CheckFinding(path.name, "", 0, problem)

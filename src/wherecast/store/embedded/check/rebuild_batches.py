@@ -13,9 +13,9 @@ from pathlib import Path
 from wherecast.store.embedded.batches import batch_tables
 from wherecast.store.embedded.database import Database
 from wherecast.store.embedded.directory import Directory
-from wherecast.store.folders import sync, sync_folder
-from wherecast.store.position import Position
+from wherecast.store.folders import private_opener, sync, sync_folder
 from wherecast.store.records import Batch
+from wherecast.store.sequences import SLOT_BITS
 
 BATCHES = "batches.db"
 _NEW = f"{BATCHES}.new"
@@ -46,11 +46,9 @@ def _begin_at(database: Database, start: int) -> None:
     """Writes that everything before an offset was matched and trimmed."""
     with database.transaction() as connection:
         # No pipeline of the old file may commit to this one: its epoch was a small number.
-        batch_tables.write_state(connection, int(time.time()), start)
+        batch_tables.write_state(connection, int(time.time()), start << SLOT_BITS)
         if start:
-            before = Batch(Position({0: start - 1}), Position({0: start}), 0)
-            row = batch_tables.batch_row(before)
-            connection.execute("INSERT INTO batches VALUES (?, ?, ?, ?, ?)", row)
+            batch_tables.insert_batch(connection, Batch(0, start - 1, start, 0, ()))
 
 
 def _save_damaged(path: Path) -> None:
@@ -71,6 +69,7 @@ def _link_or_copy(source: Path, target: Path) -> None:
     except FileNotFoundError:
         raise
     except OSError:  # a file system without links
-        shutil.copyfile(source, target)
-        with target.open("rb") as file:
+        with source.open("rb") as old, open(target, "wb", opener=private_opener) as file:
+            shutil.copyfileobj(old, file)
+            file.flush()
             sync(file.fileno())

@@ -34,16 +34,25 @@ class GroupCommit(Generic[Item, Result]):
         commit: commits items, all or none, and gives a result for each. Never called by two threads
             at a time.
         items_max: how many go into one commit at most.
+        tried_first: tells which items of a group that failed are tried again together, before the
+            others are tried one by one. On a full disk such items may fit where others do not.
+
+    Attributes:
+        has_leader: whether a thread commits.
     """
 
     def __init__(
-        self, commit: Callable[[Sequence[Item]], Sequence[Result]], items_max: int = 1000
+        self,
+        commit: Callable[[Sequence[Item]], Sequence[Result]],
+        items_max: int = 1000,
+        tried_first: Callable[[Item], bool] = lambda item: False,
     ) -> None:
         self._commit = commit
         self._items_max = items_max
+        self._tried_first = tried_first
         self._changed = threading.Condition()
         self._queue: list[_Waiting[Item, Result]] = []
-        self._has_leader = False
+        self.has_leader = False
 
     @property
     def waiting(self) -> int:
@@ -53,19 +62,19 @@ class GroupCommit(Generic[Item, Result]):
     def submit(self, item: Item) -> Result:
         """The result of an item, once it is committed.
 
-        An item that fails alone fails for itself: the others are then committed one by one.
+        An item that fails alone fails for itself: the others are then committed without it.
         """
         mine: _Waiting[Item, Result] = _Waiting(item)
         with self._changed:
             self._queue.append(mine)
             try:
-                self._changed.wait_for(lambda: mine.is_done or not self._has_leader)
+                self._changed.wait_for(lambda: mine.is_done or not self.has_leader)
             except BaseException:  # interrupted: nobody waits for the result any more
                 if mine in self._queue:
                     self._queue.remove(mine)
                 raise
             if not mine.is_done:
-                self._has_leader = True
+                self.has_leader = True
         if not mine.is_done:
             self._lead(mine)
         if mine.error is not None:
@@ -87,7 +96,7 @@ class GroupCommit(Generic[Item, Result]):
                         self._changed.notify_all()
         finally:
             with self._changed:
-                self._has_leader = False
+                self.has_leader = False
                 self._changed.notify_all()
 
     def _do(self, group: list[_Waiting[Item, Result]]) -> None:
@@ -97,6 +106,10 @@ class GroupCommit(Generic[Item, Result]):
             if len(group) == 1:
                 group[0].error = error
                 return
+            first = [waiting for waiting in group if self._tried_first(waiting.item)]
+            if 0 < len(first) < len(group):
+                self._do(first)
+                group = [waiting for waiting in group if not self._tried_first(waiting.item)]
             for waiting in group:
                 self._do([waiting])
             return

@@ -11,6 +11,8 @@ from wherecast.store.crash_points import reached
 from wherecast.store.embedded.database import Database
 from wherecast.store.embedded.log.change_reading import read_changes
 from wherecast.store.embedded.log.change_rows import change_row
+from wherecast.store.embedded.log.entry_rows import seal_of
+from wherecast.store.embedded.log.log_commit import LogCommits
 from wherecast.store.embedded.log.log_tables import INSERT_CHANGE, read_marks
 from wherecast.store.embedded.log.registry import EmbeddedRegistry
 from wherecast.store.position import Position
@@ -21,8 +23,9 @@ _BEFORE = "SELECT version, acts_from FROM changes WHERE version <= ? ORDER BY ve
 class LogCompaction:
     """Compacts the changes of a log, where that is worth while."""
 
-    def __init__(self, database: Database, registry: EmbeddedRegistry) -> None:
+    def __init__(self, database: Database, commits: LogCommits, registry: EmbeddedRegistry) -> None:
         self._database = database
+        self._commits = commits
         self._registry = registry
         self._due: int | None = None
 
@@ -38,9 +41,11 @@ class LogCompaction:
         start = Position({0: marks.start})
         found = compact(read_changes(self._database, 0, end), start, end)
         if found.parts:
-            with self._database.transaction() as connection:
-                connection.execute("DELETE FROM changes WHERE version < ?", (found.end,))
-                connection.executemany(INSERT_CHANGE, map(change_row, found.parts))
+            rows = list(map(change_row, found.parts))
+            with self._commits.begin() as commit:
+                commit.connection.execute("DELETE FROM changes WHERE version < ?", (found.end,))
+                commit.connection.executemany(INSERT_CHANGE, rows)
+                commit.chain("compact", found.end, *(seal_of(row[4]) for row in rows))
                 reached("compact.before")
             reached("compact.after")
         self._due = found.due

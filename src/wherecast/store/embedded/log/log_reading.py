@@ -5,33 +5,40 @@ left out.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import apsw
 
 from wherecast.store.embedded.database import Database
-from wherecast.store.embedded.log.entry_rows import Damage, entry_of
+from wherecast.store.embedded.log.entry_rows import READ_COLUMNS, Damage, entry_of
 from wherecast.store.embedded.log.log_tables import read_marks
 from wherecast.store.records import Entry
 
 _PAGE_BYTES = 8 << 20
 
-# As bytes, since a damaged text could not be read at all.
-_ENTRIES = """SELECT first, count, at, crc, CAST(stream AS BLOB), CAST(rows AS BLOB),
-    CAST(attributes AS BLOB){envelopes} FROM entries
+_ENTRIES = f"""SELECT {READ_COLUMNS}, {{}}, {{}} FROM entries
     WHERE first >= ifnull((SELECT max(first) FROM entries WHERE first <= ?1), 0) AND first < ?2
     ORDER BY first"""
 
 
-def read_entries(database: Database, start: int, end: int, envelopes: bool) -> Iterator[Entry]:
+@dataclass(frozen=True, slots=True)
+class EntryParts:
+    """Which parts of an entry are read beside its attributes."""
+
+    headers: bool = False
+    payloads: bool = False
+
+
+def read_entries(database: Database, start: int, end: int, parts: EntryParts) -> Iterator[Entry]:
     """The entries that overlap a range of offsets, whole, in order."""
     while start < end:
         with database.reading() as connection:
-            page = _page(connection, start, end, envelopes)
+            page = _page(connection, start, end, parts)
         if not page:
             return
         yield from page
-        start = page[-1].first + page[-1].count
+        start = page[-1].end
 
 
 def first_rows(rows: Iterable[Any]) -> list[Any]:
@@ -46,13 +53,16 @@ def first_rows(rows: Iterable[Any]) -> list[Any]:
     return some
 
 
-def _page(connection: apsw.Connection, start: int, end: int, envelopes: bool) -> list[Entry]:
+def _page(connection: apsw.Connection, start: int, end: int, parts: EntryParts) -> list[Entry]:
     """The next entries, some megabytes of them, with one for each hole."""
     marks = read_marks(connection)
     start, end = max(start, marks.start), min(end, marks.end)
     if start >= end:
         return []
-    statement = _ENTRIES.format(envelopes=", CAST(envelopes AS BLOB)" if envelopes else "")
+    statement = _ENTRIES.format(
+        "CAST(headers AS BLOB)" if parts.headers else "NULL",
+        "CAST(payloads AS BLOB)" if parts.payloads else "NULL",
+    )
     rows = first_rows(connection.execute(statement, (start, end)))
 
     def next_after(place: int) -> int:
@@ -62,11 +72,11 @@ def _page(connection: apsw.Connection, start: int, end: int, envelopes: bool) ->
         after = "SELECT min(first) FROM entries WHERE first > ?"
         return connection.execute(after, (rows[place][0],)).get or marks.end
 
-    return list(_without_holes(rows, next_after, range(start, end), envelopes))
+    return list(_without_holes(rows, next_after, range(start, end), parts))
 
 
 def _without_holes(
-    rows: Sequence[Any], next_after: Callable[[int], int], wanted: range, envelopes: bool
+    rows: Sequence[Any], next_after: Callable[[int], int], wanted: range, parts: EntryParts
 ) -> Iterator[Entry]:
     """The entries of rows, and one for each hole in the range that is wanted.
 
@@ -74,19 +84,19 @@ def _without_holes(
         rows: overlap the range; the first may begin before it.
         next_after: gives the first offset of the entry after a row; called only where necessary.
         wanted: range of offsets.
-        envelopes: whether envelopes are asked for.
+        parts: what is read of each entry.
     """
     start = wanted.start
     for place, row in enumerate(rows):
         if start < row[0]:
             yield _damaged(start, row[0], "it is missing")
         try:
-            entry = entry_of(row, envelopes)
+            entry = entry_of(row, parts.headers, parts.payloads)
         except Damage as damage:
             entry = _damaged(row[0], next_after(place), str(damage))
-        if start < entry.first + entry.count:
+        if start < entry.end:
             yield entry
-            start = entry.first + entry.count
+            start = entry.end
         end = min(next_after(place), wanted.stop) if start < wanted.stop else start
         if start < end:
             yield _damaged(start, end, "it is missing")

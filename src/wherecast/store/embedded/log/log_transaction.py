@@ -1,10 +1,10 @@
-"""One transaction of the log: publications and changes are added to it in turn.
+"""What one transaction adds to the log: records, changes and cursors, in turn.
 
 Concurrency: one thread at a time, within a transaction of the database. Nothing outside it is
-changed: whoever commits takes over `recent` and `marks`.
+changed: whoever commits takes over `recent`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,21 +13,54 @@ import apsw
 import numpy as np
 import pyarrow as pa
 
+from wherecast.model.errors import StoreError
 from wherecast.store.changes.change_batches import timed
 from wherecast.store.embedded.log.change_rows import change_row
-from wherecast.store.embedded.log.entry_rows import Damage, entry_row, envelopes_of, ids_of
+from wherecast.store.embedded.log.cursor_rows import CursorWrites, write_cursors
+from wherecast.store.embedded.log.entry_rows import (
+    INSERT_ENTRY,
+    Damage,
+    StoredIds,
+    entry_row,
+    headers_of,
+    ids_of,
+    seal_of,
+)
+from wherecast.store.embedded.log.log_commit import LogCommit
 from wherecast.store.embedded.log.log_tables import INSERT_CHANGE, Marks
+from wherecast.store.embedded.log.named_rows import (
+    read_counters,
+    write_counters,
+    write_link_mark,
+)
 from wherecast.store.embedded.log.registry import project
+from wherecast.store.ids.counters import numbered
 from wherecast.store.ids.publication_ids import Hashes
 from wherecast.store.ids.recent_ids import RecentIds
-from wherecast.store.ids.sifting import Known, sift
+from wherecast.store.ids.sifting import NO_UNSCOPED_IDS, Known, UnscopedIds, sift
+from wherecast.store.new_entries import (
+    EntryPlace,
+    new_headers,
+    publications_entry,
+    receipt_of,
+    tick_entry,
+    withdrawals_entry,
+)
 from wherecast.store.position import Position
-from wherecast.store.records import Accepted, ChangeEntry, Publications, Receipt
+from wherecast.store.records import (
+    Accepted,
+    ChangeEntry,
+    Entry,
+    LinkMark,
+    Publications,
+    Receipt,
+    Withdrawals,
+)
+from wherecast.store.sequences import OFFSETS
 
 _CHANGES_MAX = 65_536  # in one row
 _ENTRIES_AT_ONCE = 4_096
-_INSERT = "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-_BEFORE = """SELECT first, count, at, ids, envelopes FROM entries
+_BEFORE = """SELECT first, count, at, ids, headers, CAST(stream AS BLOB) FROM entries
     WHERE first <= ? ORDER BY first DESC LIMIT 1"""
 _TRIMMED_BEFORE = """SELECT first, count, at, ids FROM trimmed_ids
     WHERE first <= ? ORDER BY first DESC LIMIT 1"""
@@ -46,6 +79,23 @@ class Append:
     publications: Publications
     hashes: Hashes
     at: int
+    mark: LinkMark | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PendingWithdrawals:
+    """Withdrawals that wait to be appended."""
+
+    withdrawals: Withdrawals
+    at: int
+    mark: LinkMark | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PendingTick:
+    """A tick that waits to be appended."""
+
+    at: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,31 +106,70 @@ class PendingChanges:
     at: int
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class PendingCursors:
+    """Cursors that wait to be written."""
+
+    cursors: CursorWrites
+
+
+PendingRecords = Append | PendingWithdrawals | PendingTick
+LogItem = PendingRecords | PendingChanges | PendingCursors
+
+
 class LogTransaction:
-    """What is added to the log in one transaction.
+    """Adds records, changes and cursors to the log in one transaction.
 
     Attributes:
         identity: of the log.
         recent: the ids that came lately, those of this transaction included.
-        marks: where the log ends.
+
+    Args:
+        commit: the transaction.
+        identity: of the log.
+        recent: the ids that came lately.
+        time_of: gives the time of the log for a time of the wall clock.
+        unscoped_ids: the publications whose ids are unique among all streams and publishers.
     """
 
     def __init__(
-        self, connection: apsw.Connection, identity: str, recent: RecentIds, marks: Marks
+        self,
+        commit: LogCommit,
+        identity: str,
+        recent: RecentIds,
+        time_of: Callable[[int], int],
+        unscoped_ids: UnscopedIds = NO_UNSCOPED_IDS,
     ) -> None:
         self.identity = identity
         self.recent = recent
-        self.marks = self._found = marks
-        self._connection = connection
+        self._commit = commit
+        self._connection = commit.connection
+        self._time_of = time_of
+        self._unscoped_ids = unscoped_ids
 
-    def add(self, item: Append | PendingChanges) -> Receipt | Accepted:
-        """Adds publications or changes that wait; returns their outcome."""
-        return self._append(item) if isinstance(item, Append) else self._change(item)
+    def add(self, item: LogItem) -> Receipt | Accepted | None:
+        """Adds what waits; returns its outcome."""
+        if isinstance(item, PendingCursors):
+            write_cursors(self._commit, item.cursors)
+            return None
+        at = self._time_of(item.at)
+        if isinstance(item, PendingChanges):
+            return self._change(item, at)
+        if isinstance(item, PendingTick):
+            return self._insert(tick_entry(EntryPlace(0, self.marks.end, at)))
+        source = ""
+        if item.mark is not None:
+            write_link_mark(self._commit, item.mark)
+            source = item.mark.link
+        place = EntryPlace(0, self.marks.end, at, source)
+        if isinstance(item, PendingWithdrawals):
+            return self._insert(withdrawals_entry(place, item.withdrawals))
+        return self._append(item, place)
 
-    def finish(self) -> None:
-        """Writes the marks; the last step before the commit."""
-        if self.marks != self._found:
-            self.marks.write(self._connection)
+    @property
+    def marks(self) -> Marks:
+        """Where the log begins and ends."""
+        return self._commit.marks
 
     @property
     def end(self) -> int:
@@ -88,21 +177,25 @@ class LogTransaction:
         return self.marks.end
 
     def known(self, places: Sequence[int]) -> Mapping[int, Known]:
-        """What is known of publications, by place."""
+        """The ids and digests of publications, by place."""
         found: dict[int, Known] = {}
         for row, inside in self._located(_BEFORE, places):
             with suppress(Damage):
                 digests = ids_of(row[:3], row[3]).digests
-                ids = envelopes_of(row[:3], row[4]).column("id")
+                if not len(digests):  # no publications
+                    continue
+                headers, stream = headers_of(row[:3], row[4]), row[5].decode(errors="replace")
+                ids, publishers = headers.column("id"), headers.column("publisher")
                 for place in inside:
                     number = place - row[0]
-                    found[place] = Known(ids[number].as_py(), int(digests[number]), row[2])
+                    key = stream, publishers[number].as_py() or "", ids[number].as_py()
+                    found[place] = Known(*key, int(digests[number]), row[2])
         trimmed = [place for place in places if place < self.marks.start]
         for row, inside in self._located(_TRIMMED_BEFORE, trimmed):
             with suppress(Damage):
                 digests = ids_of(row[:3], row[3]).digests
                 for place in inside:
-                    found[place] = Known(None, int(digests[place - row[0]]), row[2], True)
+                    found[place] = Known("", "", None, int(digests[place - row[0]]), row[2], True)
         return found
 
     def _located(self, statement: str, places: Sequence[int]) -> Iterator[tuple[Any, list[int]]]:
@@ -119,30 +212,54 @@ class LogTransaction:
         """The place of an offset; None where it was not given out yet."""
         return offset if partition == 0 and offset < self.marks.end else None
 
-    def _append(self, item: Append) -> Receipt:
-        sifted = sift(item.publications, item.hashes, item.at, self)
+    def _append(self, item: Append, place: EntryPlace) -> Receipt:
+        given = item.publications
+        sifted = sift(given, item.hashes, place.at, self, self._unscoped_ids)
         offsets = np.full(len(item.hashes), -1, np.int64)
-        if count := len(sifted.rows):
-            first = self.marks.end
-            offsets[sifted.rows] = np.arange(first, first + count)
-            row = entry_row(first, item.at, item.publications, item.hashes, sifted.rows)
-            self._connection.execute(_INSERT, row)
-            size = sum(len(part) for part in row[5:] if part is not None)
-            self.marks = replace(self.marks, end=first + count, bytes=self.marks.bytes + size)
-            places = np.arange(first, first + count)
-            self.recent = self.recent.adding(item.hashes[sifted.rows], places, item.at)
-        return Receipt(0, offsets, sifted.duplicates, sifted.conflicts)
+        if len(sifted.rows):
+            headers = self._numbered(given.stream, new_headers(given, sifted.rows))
+            entry = publications_entry(place, given, sifted.rows, headers)
+            ids = StoredIds(given.digests[sifted.rows], item.hashes[sifted.rows])
+            offsets[sifted.rows] = self._insert(entry, ids).offsets
+            places = np.arange(entry.first, entry.end)
+            self.recent = self.recent.adding(ids.hashes, places, place.at)
+        partitions = np.zeros(len(offsets), np.int32)
+        return Receipt(partitions, offsets, sifted.duplicates, sifted.conflicts, place.at)
 
-    def _change(self, item: PendingChanges) -> Accepted:
+    def _numbered(self, stream: str, headers: pa.RecordBatch) -> pa.RecordBatch:
+        """Headers with the counters of their publishers."""
+        with_counters, lasts = numbered(
+            headers, lambda names: read_counters(self._connection, stream, names)
+        )
+        if lasts:
+            write_counters(self._commit, stream, lasts)
+        return with_counters
+
+    def _insert(self, entry: Entry, ids: StoredIds | None = None) -> Receipt:
+        """Adds an entry at the end of the log."""
+        if entry.end > OFFSETS:
+            raise StoreError("the log has given out all its offsets: go on with a new store")
+        row = entry_row(entry, ids)
+        self._connection.execute(INSERT_ENTRY, row.values)
+        self._commit.chain("entry", *row.checksums)
+        self._commit.marks = replace(
+            self.marks,
+            end=entry.end,
+            bytes=self.marks.bytes + row.bytes,
+            last_at=entry.accepted_at,
+        )
+        return receipt_of(entry)
+
+    def _change(self, item: PendingChanges, at: int) -> Accepted:
         accepted = Accepted(self.marks.version, Position({0: self.marks.end}))
         for start in range(0, item.changes.num_rows, _CHANGES_MAX):
             part = item.changes.slice(start, _CHANGES_MAX)
-            entry = ChangeEntry(
-                self.marks.version, part.num_rows, accepted.acts_from, item.at, part
-            )
-            self._connection.execute(INSERT_CHANGE, change_row(entry))
-            self.marks = replace(self.marks, version=entry.end)
-        project(self._connection, timed(item.changes, item.at))
+            entry = ChangeEntry(self.marks.version, part.num_rows, accepted.acts_from, at, part)
+            row = change_row(entry)
+            self._connection.execute(INSERT_CHANGE, row)
+            self._commit.chain("change", row[0], seal_of(row[4]))
+            self._commit.marks = replace(self.marks, version=entry.end, last_at=at)
+        project(self._connection, timed(item.changes, at))
         return accepted
 
 

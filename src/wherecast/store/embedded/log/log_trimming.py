@@ -5,18 +5,19 @@ from typing import Any
 
 import apsw
 
-from wherecast.store.embedded.log.log_tables import SIZE, Marks, read_marks
+from wherecast.store.embedded.log.log_commit import LogCommit
+from wherecast.store.embedded.log.log_tables import SIZE, Marks
 from wherecast.store.ids.recent_ids import IdWindow
 
 _ENTRIES_AT_ONCE = 1_000  # whoever appends waits for so long
 
 
-def trim_some(connection: apsw.Connection, before: int, window: IdWindow) -> bool:
+def trim_some(commit: LogCommit, before: int, window: IdWindow) -> bool:
     """Removes the first entries that end before an offset; says whether there may be more.
 
     The hashes and digests of ids that publishers gave stay as long as the ids count.
     """
-    marks = read_marks(connection)
+    connection, marks = commit.connection, commit.marks
     doomed: list[Any] = connection.execute(
         f"""SELECT first, {SIZE} FROM entries WHERE first < ?1 AND first + count <= ?1
             ORDER BY first LIMIT {_ENTRIES_AT_ONCE}""",
@@ -25,9 +26,11 @@ def trim_some(connection: apsw.Connection, before: int, window: IdWindow) -> boo
     if doomed:
         _keep_ids(connection, doomed[-1][0], marks, window)
         connection.execute("DELETE FROM entries WHERE first <= ?", (doomed[-1][0],))
-        start = connection.execute("SELECT min(first) FROM entries").get
+        first = connection.execute("SELECT min(first) FROM entries").get
+        start = marks.end if first is None else first
         size = marks.bytes - sum(size for _, size in doomed)
-        replace(marks, start=marks.end if start is None else start, bytes=size).write(connection)
+        commit.chain("trim", start)
+        commit.marks = replace(marks, start=start, bytes=size)
     return len(doomed) == _ENTRIES_AT_ONCE
 
 

@@ -58,8 +58,8 @@ def _replace(database: Database, expected: Projection) -> None:
         for table in ("streams", "subscribers", "subscriptions"):
             connection.execute(f"DELETE FROM {table}")
         while some := list(islice(rows, _ROWS_AT_ONCE)):
-            times = np.array([at for _, at in some], np.int64)
-            project(connection, timed(batch_of([row for row, _ in some]), times))
+            times = np.array([change.at for change in some], np.int64)
+            project(connection, timed(batch_of([change.row for change in some]), times))
 
 
 def difference(registry: EmbeddedRegistry, expected: Projection) -> str | None:
@@ -68,7 +68,7 @@ def difference(registry: EmbeddedRegistry, expected: Projection) -> str | None:
     Raises:
         StoreError: the tables cannot be read.
     """
-    if dict(registry.streams()) != dict(expected.streams()):
+    if dict(registry.stream_specs()) != dict(expected.stream_specs()):
         return "the streams of the registry are not what the changes make"
     if registry.counts() != expected.counts():
         return f"the registry counts {registry.counts()}, the changes make {expected.counts()}"

@@ -4,6 +4,7 @@ Concurrency: any number of threads and processes; each call sees one state.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -11,19 +12,22 @@ import apsw
 import pyarrow as pa
 from typing_extensions import override
 
-from wherecast.model import Schema, Subscription, WherecastError
+from wherecast.model import Schema, StreamSpec, Subscription, SubscriptionSpec, WherecastError
 from wherecast.store.changes.change_batches import runs_of
-from wherecast.store.changes.projection import subscription_of
 from wherecast.store.contracts import Registry
 from wherecast.store.embedded.database import Database, damaged
 from wherecast.store.embedded.log.log_tables import KnownMarks, read_marks
-from wherecast.store.records import ChangeKind
 
 _UNSORTED_MAX = 1_000  # more changes of a kind are sorted, to write each page once
+_HELD = "stream, filter, options, at"
 _REGISTER = "INSERT OR IGNORE INTO subscribers VALUES (?)"
-_STATEMENTS: Mapping[ChangeKind, tuple[str, str, tuple[str, ...]]] = {
+_STATEMENTS: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
     # before it per subscriber, for each change, with these fields
-    "stream": ("", "INSERT OR REPLACE INTO streams VALUES (?, ?)", ("stream", "text")),
+    "stream": (
+        "",
+        "INSERT OR REPLACE INTO streams VALUES (?, ?, ?)",
+        ("stream", "text", "options"),
+    ),
     "subscriber": ("", _REGISTER, ("subscriber",)),
     "forget": (
         "DELETE FROM subscriptions WHERE subscriber = ?",
@@ -32,8 +36,8 @@ _STATEMENTS: Mapping[ChangeKind, tuple[str, str, tuple[str, ...]]] = {
     ),
     "subscribe": (
         _REGISTER,
-        "INSERT OR REPLACE INTO subscriptions VALUES (?, ?, ?, ?, ?)",
-        ("subscriber", "id", "stream", "text", "at"),
+        "INSERT OR REPLACE INTO subscriptions VALUES (?, ?, ?, ?, ?, ?)",
+        ("subscriber", "id", "stream", "text", "options", "at"),
     ),
     "unsubscribe": (
         "",
@@ -47,9 +51,11 @@ def project(connection: apsw.Connection, changes: pa.RecordBatch) -> None:
     """Applies a batch of `CHANGES` with a column `at` to the tables, within a transaction.
 
     Changes of one kind that follow one another may be sorted: the order of those of one
-    subscription stays.
+    subscription stays. Changes of other kinds are passed over.
     """
     for kind, run in runs_of(changes):
+        if kind not in _STATEMENTS:
+            continue
         before, statement, names = _STATEMENTS[kind]
         if run.num_rows > _UNSORTED_MAX:
             run = run.sort_by([("subscriber", "ascending"), ("id", "ascending")])
@@ -58,6 +64,14 @@ def project(connection: apsw.Connection, changes: pa.RecordBatch) -> None:
             connection.executemany(before, ((name,) for name in subscribers))
         columns = [run.column(name).to_pylist() for name in names]
         connection.executemany(statement, zip(*columns, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class _Streams:
+    """The streams by name: their schemas, and their schemas with options."""
+
+    schemas: Mapping[str, Schema]
+    specs: Mapping[str, StreamSpec]
 
 
 class EmbeddedRegistry(Registry):
@@ -71,18 +85,29 @@ class EmbeddedRegistry(Registry):
     def __init__(self, database: Database, marks: KnownMarks | None = None) -> None:
         self._database = database
         self._marks = marks or KnownMarks(database, is_owner=False)
-        self._streams: tuple[int, Mapping[str, Schema]] = (-1, {})
+        self._streams: tuple[int, _Streams] = (-1, _Streams({}, {}))
         self._counts: tuple[int, dict[str, int]] = (-1, {})
 
     @override
     def streams(self) -> Mapping[str, Schema]:
+        return self._known_streams().schemas
+
+    @override
+    def stream_specs(self) -> Mapping[str, StreamSpec]:
+        return self._known_streams().specs
+
+    def _known_streams(self) -> "_Streams":
+        """The streams, read again where changes came."""
         known, streams = self._streams
         if known == self._marks.now().version:
             return streams
         with self._database.reading() as connection:
             version = read_marks(connection).version
-            rows: list[Any] = connection.execute("SELECT name, schema FROM streams").fetchall()
-        streams = MappingProxyType({name: self._schema(name, text) for name, text in rows})
+            every = "SELECT name, schema, options FROM streams"
+            rows: list[Any] = connection.execute(every).fetchall()
+        specs = {name: self._stream(name, *texts) for name, *texts in rows}
+        schemas = {name: spec.schema for name, spec in specs.items()}
+        streams = _Streams(MappingProxyType(schemas), MappingProxyType(specs))
         self._streams = (version, streams)
         return streams
 
@@ -97,7 +122,7 @@ class EmbeddedRegistry(Registry):
 
     @override
     def subscription(self, subscriber: str, id: str) -> Subscription | None:
-        one = "SELECT stream, filter, at FROM subscriptions WHERE subscriber = ? AND id = ?"
+        one = f"SELECT {_HELD} FROM subscriptions WHERE subscriber = ? AND id = ?"
         found = self._all(one, subscriber, id)
         return self._subscription(subscriber, id, found[0]) if found else None
 
@@ -105,17 +130,17 @@ class EmbeddedRegistry(Registry):
     def subscriptions(
         self, subscriber: str, after: str = "", limit: int = 1000
     ) -> list[Subscription]:
-        page = """SELECT id, stream, filter, at FROM subscriptions
+        page = f"""SELECT id, {_HELD} FROM subscriptions
             WHERE subscriber = ? AND id > ? ORDER BY id LIMIT ?"""
         rows = self._all(page, subscriber, after, limit)
         return [self._subscription(subscriber, id, held) for id, *held in rows]
 
     @override
-    def among(self, subscriber: str, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
-        one = "SELECT id, stream, filter FROM subscriptions WHERE subscriber = ? AND id = ?"
+    def among(self, subscriber: str, ids: Sequence[str]) -> dict[str, SubscriptionSpec]:
+        one = f"SELECT id, {_HELD} FROM subscriptions WHERE subscriber = ? AND id = ?"
         with self._database.reading() as connection:
-            rows = connection.executemany(one, ((subscriber, id) for id in ids))
-            return {id: (stream, text) for id, stream, text in rows}
+            rows = list(connection.executemany(one, ((subscriber, id) for id in ids)))
+        return {id: self._spec(subscriber, id, held) for id, *held in rows}
 
     @override
     def count(self, subscriber: str) -> int:
@@ -141,17 +166,24 @@ class EmbeddedRegistry(Registry):
         with self._database.reading() as connection:
             return connection.execute(statement, values).fetchall()
 
-    def _schema(self, stream: str, text: str) -> Schema:
+    def _stream(self, name: str, schema: str, options: str) -> StreamSpec:
         try:
-            return Schema.from_json(text)
+            return StreamSpec.read(schema, options)
         except (WherecastError, ValueError, TypeError, KeyError, AttributeError) as error:
-            what = f"the schema of stream {stream} in the registry: {error}"
+            what = f"the definition of stream {name} in the registry: {error}"
+            raise damaged(self._database.path, what) from error
+
+    def _spec(self, subscriber: str, id: str, held: Sequence[Any]) -> SubscriptionSpec:
+        try:
+            return SubscriptionSpec.read(*held[:3])
+        except WherecastError as error:
+            what = f"subscription {id} of {subscriber} in the registry: {error}"
             raise damaged(self._database.path, what) from error
 
     def _subscription(self, subscriber: str, id: str, held: Sequence[Any]) -> Subscription:
-        stream, text, at = held
+        spec = self._spec(subscriber, id, held)
         try:
-            return subscription_of(subscriber, id, (stream, text, at))
+            return Subscription.accepted(subscriber, id, spec, held[3])
         except OverflowError as error:
             what = f"the time of subscription {id} of {subscriber} in the registry is none"
             raise damaged(self._database.path, what) from error

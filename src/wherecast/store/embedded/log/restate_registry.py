@@ -18,12 +18,22 @@ from itertools import islice
 import numpy as np
 
 from wherecast.model import StoreError, Subscription
-from wherecast.store.changes.change_batches import Row, batch_of
-from wherecast.store.changes.projection import Projection, accepted_at
+from wherecast.store.changes.change_batches import (
+    Row,
+    batch_of,
+    forget_row,
+    stream_row,
+    subscribe_row,
+    subscriber_row,
+    unsubscribe_row,
+)
+from wherecast.store.changes.projection import Projection
 from wherecast.store.contracts import Registry
 from wherecast.store.embedded.database import Database
 from wherecast.store.embedded.log.change_reading import read_changes
 from wherecast.store.embedded.log.change_rows import change_row
+from wherecast.store.embedded.log.entry_rows import seal_of
+from wherecast.store.embedded.log.log_commit import LogCommits
 from wherecast.store.embedded.log.log_tables import INSERT_CHANGE, Marks, read_marks
 from wherecast.store.embedded.log.rebuild_registry import difference
 from wherecast.store.embedded.log.registry import EmbeddedRegistry
@@ -35,7 +45,7 @@ _ROWS_MAX = 16_384  # in one entry
 _log = logging.getLogger("wherecast.store")
 
 
-def restate_registry(database: Database) -> int:
+def restate_registry(database: Database, commits: LogCommits) -> int:
     """Appends the changes that lead from the readable changes to the registry.
 
     Returns:
@@ -53,9 +63,11 @@ def restate_registry(database: Database) -> int:
     if not entries:
         return 0
     end = entries[-1].end
-    with database.transaction() as connection:
-        connection.executemany(INSERT_CHANGE, map(change_row, entries))
-        replace(marks, version=end).write(connection)
+    rows = list(map(change_row, entries))
+    with commits.begin() as commit:
+        commit.connection.executemany(INSERT_CHANGE, rows)
+        commit.chain("restate", *(seal_of(row[4]) for row in rows))
+        commit.marks = replace(commit.marks, version=end)
     count = end - marks.version
     what = "%s: %d changes were restated from the registry, in the place of damaged ones"
     _log.warning(what, database.path, count)
@@ -88,7 +100,7 @@ def _missing_entries(
     if not _agrees_with_later_changes(database, registry, marks, damaged_to):
         return []
     rows = changes_between(readable, registry)
-    entries = list(_entries(rows, marks.version, Position({0: marks.end})))
+    entries = list(_entries(rows, marks.version, Position({0: marks.end}), marks.last_at))
     for entry in entries:
         readable.take(entry)
     return entries if difference(registry, readable) is None else []
@@ -97,7 +109,8 @@ def _missing_entries(
 def _keeps_streams(registry: EmbeddedRegistry, readable: Projection) -> bool:
     """Whether the registry has streams, those of the readable changes included.
 
-    A stream never ends and its schema never changes. A registry without streams was lost.
+    A stream never ends and its schema never changes; its options may. A registry without streams
+    was lost.
     """
     streams = registry.streams()
     readable_streams = readable.streams()
@@ -111,7 +124,7 @@ def _agrees_with_later_changes(
 ) -> bool:
     """Whether the changes after the last damaged one change nothing in the registry."""
     expected = Projection()
-    for entry in _entries(changes_between(Projection(), registry), 0, Position()):
+    for entry in _entries(changes_between(Projection(), registry), 0, Position(), 0):
         expected.take(entry)
     for entry in read_changes(database, 0, marks.version):
         if entry.version >= damaged_to:
@@ -119,45 +132,46 @@ def _agrees_with_later_changes(
     return difference(registry, expected) is None
 
 
-def changes_between(before: Registry, after: Registry) -> Iterator[tuple[Row, int]]:
-    """The changes that lead from one registry to another, each with its time or 0.
+def changes_between(before: Registry, after: Registry) -> Iterator[tuple[Row, int | None]]:
+    """The changes that lead from one registry to another; a subscription has its own time.
 
     Streams come first, then subscribers, then subscriptions.
     """
-    known = before.streams()
-    for stream, schema in after.streams().items():
-        if stream not in known:
-            yield ("stream", stream, "", "", schema.to_json()), 0
+    known = before.stream_specs()
+    for stream, spec in after.stream_specs().items():
+        if known.get(stream) != spec:
+            yield stream_row(stream, spec), None
     old, new = set(_subscribers(before)), set(_subscribers(after))
     for name in sorted(old - new):
-        yield ("forget", "", name, "", ""), 0
+        yield forget_row(name), None
     for name in sorted(new - old):
-        yield ("subscriber", "", name, "", ""), 0
+        yield subscriber_row(name), None
     for name in sorted(new):
         yield from _subscription_changes(name, before, after)
 
 
 def _subscription_changes(
     name: str, before: Registry, after: Registry
-) -> Iterator[tuple[Row, int]]:
+) -> Iterator[tuple[Row, int | None]]:
     """The changes of the subscriptions of one subscriber."""
     old, new = _subscriptions(before, name), _subscriptions(after, name)
     for id in sorted(old.keys() - new.keys()):
-        yield ("unsubscribe", old[id].stream, name, id, ""), 0
+        yield unsubscribe_row(name, id, old[id].stream), None
     for id, one in new.items():
         if old.get(id) != one:
-            yield ("subscribe", one.stream, name, id, one.filter), accepted_at(one)
+            at = one.accepted_at
+            assert at is not None, "what a registry has was accepted"
+            yield subscribe_row(name, id, one.spec(at)), at
 
 
 def _entries(
-    rows: Iterable[tuple[Row, int]], version: int, acts_from: Position
+    rows: Iterable[tuple[Row, int | None]], version: int, acts_from: Position, at: int
 ) -> Iterator[ChangeEntry]:
-    """Changes with their times as entries from a version on."""
+    """Changes with their times, or a common one, as entries from a version on."""
     left = iter(rows)
     while some := list(islice(left, _ROWS_MAX)):
-        times = np.array([at for _, at in some], np.int64)
+        times = np.array([at if time is None else time for _, time in some], np.int64)
         changes = batch_of([row for row, _ in some])
-        at = int(times.max())
         yield ChangeEntry(version, len(some), acts_from, at, changes, times=times)
         version += len(some)
 

@@ -15,7 +15,7 @@ def found(*pairs: tuple[int, int]) -> RankedMatches:
 
 def test_the_matches_of_all_shares_are_there() -> None:
     joined = join_shares([found((7, 1), (8, 1)), found(), found((7, 2))])
-    pairs = zip(joined.offsets.tolist(), joined.numbers.tolist(), strict=True)
+    pairs = zip(joined.offsets.tolist(), joined.versions.tolist(), strict=True)
     assert sorted(pairs) == [(7, 1), (7, 2), (8, 1)]
 
 
@@ -23,7 +23,7 @@ def test_one_share_is_passed_on_as_it_is() -> None:
     one = found((7, 1), (7, 2))
     joined = join_shares([one])
     assert joined.offsets is one.matches.offsets
-    assert joined.numbers is one.matches.numbers
+    assert joined.versions is one.matches.versions
 
 
 def test_shares_that_are_not_disjoint_are_refused() -> None:

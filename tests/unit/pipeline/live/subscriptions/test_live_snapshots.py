@@ -34,7 +34,7 @@ def history() -> LiveLog:
 
 def matched(known: LiveSubscriptions, log: LiveLog, first: int) -> dict[tuple[str, int], list[str]]:
     range_ = Range(0, first, log.end)
-    return told(match_range(range_, log.entries(first, log.end), known, at=0).segment.notifications)
+    return told(match_range(range_, log.entries(first, log.end), known, at=0).notifications)
 
 
 @pytest.mark.parametrize("middle", [0, 1, 40, 119])
@@ -67,6 +67,17 @@ def test_one_that_cannot_match_so_early_is_passed_over(tmp_path: Path) -> None:
     assert live_snapshots.load(blobs, Position({0: 50})).roster.version == log.changes_end
 
 
+def test_one_that_stands_for_later_changes_is_passed_over(tmp_path: Path) -> None:
+    log, blobs = history(), PosixBlobs(tmp_path)
+    known = LiveSubscriptions()
+    for version in (40, 80):
+        known.advance(log.changes(known.roster.version, version), version)
+        live_snapshots.save(known, blobs)
+    for changes, found in ((39, 0), (40, 40), (79, 40), (80, 80), (None, 80)):
+        loaded = live_snapshots.load(blobs, Position(), changes=changes)
+        assert loaded.roster.version == found
+
+
 @pytest.mark.parametrize("what", ["shares", "blobs"])
 def test_a_damaged_one_is_passed_over(tmp_path: Path, what: str) -> None:
     log, blobs = history(), PosixBlobs(tmp_path)
@@ -91,7 +102,7 @@ def test_old_ones_are_removed(tmp_path: Path) -> None:
         known.advance(log.changes(known.roster.version, version), version)
         live_snapshots.save(known, blobs)
     assert len(blobs.names("shares")) == 2
-    assert len(blobs.names("blobs")) <= 6
+    assert len(blobs.names("blobs")) <= 2 * 7  # two indexes and five tables of each
 
 
 def test_a_process_that_starts_reads_few_changes(

@@ -48,13 +48,20 @@ def matches(subscriptions: LiveSubscriptions, count: int) -> list[tuple[int, str
     """The offsets and the ids of the matches of so many publications, all of them `ROW`."""
     batch = decode_rows([ROW] * count, AIR).batch
     rows = (StreamRows("air", np.arange(count), batch),)
-    decoded, roster = DecodedRange(Range(0, 0, count), rows, ()), subscriptions.roster
+    decoded, roster = DecodedRange(Range(0, 0, count), (), rows, ()), subscriptions.roster
     found = [match_share(decoded, share, roster) for share in subscriptions.shares]
     return sorted(
-        (offset, roster.ids[number])
+        (offset, id)
         for one in found
-        for offset, number in zip(one.offsets.tolist(), one.numbers.tolist(), strict=True)
+        for offset, id in zip(one.offsets.tolist(), ids_of(roster, one.versions), strict=True)
     )
+
+
+def ids_of(roster: Roster, versions: np.ndarray) -> list[str]:
+    """The subscription id of each version."""
+    names = roster.held.names_of(versions)
+    assert (names >= 0).all()
+    return roster.held.names.ids_of(names).to_pylist()
 
 
 def test_it_acts_from_the_next_publication_on() -> None:
@@ -163,7 +170,7 @@ def test_without_the_definition_of_a_stream_its_publications_are_dead_letters() 
     assert len(subscriptions) == 0
 
 
-def test_a_number_that_is_used_again_in_another_share_means_the_new_filter_alone() -> None:
+def test_a_version_that_was_dropped_stays_out_of_every_share() -> None:
     log = of(
         subscribe("a"), PUBLISH, unsubscribe("a"), unsubscribe("a"), subscribe("b", "no2 > 50")
     )
@@ -171,6 +178,6 @@ def test_a_number_that_is_used_again_in_another_share_means_the_new_filter_alone
     subscriptions.advance(log.changes(0, 4), 4)
     subscriptions.collect(Position({0: 1}))
     subscriptions.advance(log.changes(4, 5), 5)
-    assert len(subscriptions.roster.ids) == 1
+    assert len(subscriptions.roster) == 1
     assert [len(share) for share in subscriptions.shares] == [1, 0]
     assert matches(subscriptions, 2) == []

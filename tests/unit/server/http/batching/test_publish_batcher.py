@@ -22,7 +22,7 @@ from wherecast.store.open_store import open_store
 from wherecast.store.records import Receipt
 
 SCHEMA = wc.Schema.from_dict({"n": "int"})
-Request = tuple[str, str, bytes]
+Request = tuple[str, str, bytes] | tuple[str, str, bytes, str]
 Outcome = PublishOutcome | BaseException
 
 
@@ -107,11 +107,34 @@ def test_each_gets_the_answer_that_it_would_get_alone() -> None:
     assert "the limit limits.publications_max is 10" in str(many)
 
 
+def test_requests_of_several_publishers_go_together() -> None:
+    requests: list[Request] = [
+        ("default", JSON, one(0), "p"),
+        ("default", JSON, one(1, "a"), "p"),
+        ("default", JSON, one(2, "a"), "q"),
+        ("default", JSON, one(3, "a")),
+        ("default", NDJSON, one(1, "a") + b"\n" + one(4), "p"),
+    ]
+    found, batcher, core = outcomes(requests)
+    good = [done for done in found if isinstance(done, PublishOutcome)]
+    assert [(done.accepted, done.duplicates, done.rejected) for done in good] == [
+        (1, 0, 0), (1, 0, 0), (1, 0, 0), (1, 0, 0), (1, 1, 0),
+    ]  # fmt: skip
+    assert batcher.batches == 2
+    counted = [
+        (row["publisher"], row["counter"])
+        for entry in core.store.log.read(0, 0, 9, headers=True)
+        if entry.headers is not None
+        for row in entry.headers.to_pylist()
+    ]
+    assert counted == [("p", 1), ("p", 2), ("q", 1), (None, None), ("p", 3)]
+
+
 def test_a_disk_that_is_full_is_told_to_all() -> None:
     full = StoreError("the disk is full")
     found, _, core = outcomes([("default", JSON, one(n)) for n in range(3)], full)
     assert found == [full] * 3
-    assert core.store.log.ends().since(core.store.log.starts()) == 0
+    assert core.store.log.size() == 0
 
 
 def test_what_is_large_goes_by_itself() -> None:

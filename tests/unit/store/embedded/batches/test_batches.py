@@ -9,7 +9,7 @@ import pytest
 from tests.contract.feed import Feed, commit_all
 from tests.contract.places import embedded
 from wherecast.model import ConflictError, StoreError
-from wherecast.store.records import DeadLetter
+from wherecast.store.records import DeadLetter, Progress
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_of_two_pipelines_the_later_one_commits(tmp_path: Path) -> None:
             new = two.batches.begin()
             with pytest.raises(ConflictError, match=f"{old} was replaced by pipeline {new}"):
                 one.batches.commit(batch, old)
-            assert two.batches.commit(batch, new).sequence == 9
+            assert two.batches.commit(batch, new).count == 9
 
 
 def test_a_commit_of_another_connection_wakes(tmp_path: Path) -> None:
@@ -75,7 +75,11 @@ def test_a_commit_of_another_connection_wakes(tmp_path: Path) -> None:
     with embedded(tmp_path) as owner, embedded(tmp_path, "pipeline") as pipeline:
         epoch = pipeline.batches.begin()
         seen: list[bool] = []
-        waiting = threading.Thread(target=lambda: seen.append(owner.batches.wait(4, 60)))
+
+        def is_beyond(progress: Progress) -> bool:
+            return progress.count > 4
+
+        waiting = threading.Thread(target=lambda: seen.append(owner.batches.wait(is_beyond, 60)))
         waiting.start()
         commit_all(pipeline.batches, feed, [3, 3], epoch)
         waiting.join(60)

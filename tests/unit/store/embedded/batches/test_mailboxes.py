@@ -7,7 +7,16 @@ from pathlib import Path
 import apsw
 import pytest
 
-from tests.contract.feed import SUBSCRIBERS, Feed, commit_all, made_again, pull, segment, whole
+from tests.contract.feed import (
+    GAP,
+    SUBSCRIBERS,
+    Feed,
+    batch_of,
+    commit_all,
+    made_again,
+    pull,
+    whole,
+)
 from tests.contract.places import EmbeddedOpened, embedded
 from wherecast.model import ConflictError, StoreError
 from wherecast.store.contracts import DamagedSegment
@@ -70,7 +79,7 @@ class TestReopening:
             for _ in range(2 * FAN_IN):
                 commit_all(pipeline.batches, feed, [3], epoch)
                 pipeline.mailboxes.merge()
-                assert owner.batches.wait(len(feed.order) - 1, 0)
+                assert owner.batches.progress().sequence == feed.end
                 assert pulled(owner) == whole(feed)
 
 
@@ -101,7 +110,7 @@ class TestFiles:
             assert opened.mailboxes.merge() == 0
             assert len(files_of(path)) == 1
             assert pulled(opened) == whole(feed)
-            opened.mailboxes.trim(len(feed.order))
+            opened.mailboxes.trim(feed.end)
             assert files_of(path) == []
 
     def test_a_reader_looks_again_where_a_file_went(self, path: Path) -> None:
@@ -159,13 +168,13 @@ class TestBesideOneAnother:
             def prepare_late(*args: object, **kwargs: object) -> object:
                 if not done:
                     done.append(
-                        two.mailboxes.merge() if other == "merge" else two.mailboxes.trim(10)
+                        two.mailboxes.merge() if other == "merge" else two.mailboxes.trim(10 * GAP)
                     )
                 return prepare(*args, **kwargs)  # type: ignore[arg-type]
 
             one.segments.prepare = prepare_late  # type: ignore[method-assign,assignment]
             assert one.mailboxes.merge() == 0
-            start = 0 if other == "merge" else 10
+            start = 0 if other == "merge" else 10 * GAP
             assert one.mailboxes.starts_at() == start
             for name in SUBSCRIBERS:
                 assert list(pull(one.mailboxes, name)) == feed.queue(name, start)
@@ -210,12 +219,12 @@ class TestDamage:
             with pytest.raises(DamagedSegment) as caught:
                 opened.mailboxes.merge()
             first, end = caught.value.first, caught.value.end
-            assert (first, end) == (15, 20)
+            assert (first, end) == (15 * GAP, 20 * GAP)
             opened.mailboxes.replace(first, end, made_again(opened.batches, first, end))
             assert opened.mailboxes.merge() == FAN_IN - 1
             assert pulled(opened) == whole(feed)
 
-    @pytest.mark.parametrize("first", [0, 5, 10, 15])
+    @pytest.mark.parametrize("first", [0, 5 * GAP, 10 * GAP, 15 * GAP])
     def test_a_missing_one_is_told_and_made_again(self, path: Path, first: int) -> None:
         feed = Feed(1)
         with embedded(path) as opened:
@@ -224,45 +233,47 @@ class TestDamage:
         with embedded(path) as opened:
             with pytest.raises(DamagedSegment) as caught:
                 list(pull(opened.mailboxes, "ana"))
-            assert (caught.value.first, caught.value.end) == (first, first + 5)
-            again = made_again(opened.batches, first, first + 5)
-            opened.mailboxes.replace(first, first + 5, again)
+            assert (caught.value.first, caught.value.end) == (first, first + 5 * GAP)
+            again = made_again(opened.batches, first, first + 5 * GAP)
+            opened.mailboxes.replace(first, first + 5 * GAP, again)
             assert pulled(opened) == whole(feed)
 
     def test_ranges_that_no_batch_has_are_not_filled(self, path: Path) -> None:
         feed = Feed(1)
         with embedded(path) as opened:
             commit_all(opened.batches, feed, [5] * 4, opened.batches.begin())
-            again = made_again(opened.batches, 0, 5)
-            opened.mailboxes.trim(5)
+            again = made_again(opened.batches, 0, 5 * GAP)
+            opened.mailboxes.trim(5 * GAP)
             with pytest.raises(ConflictError):
-                opened.mailboxes.replace(0, 5, again)
+                opened.mailboxes.replace(0, 5 * GAP, again)
+            beyond = [(20 * GAP, batch_of(0, 20, 25))]
             with pytest.raises(ConflictError):
-                opened.mailboxes.replace(20, 25, [segment(0, 20, 25)])
+                opened.mailboxes.replace(20 * GAP, 25 * GAP, beyond)
 
     def test_merging_over_a_missing_one_is_refused(self, path: Path) -> None:
         feed = Feed(1)
         with embedded(path) as opened:
             commit_all(opened.batches, feed, [5] * (FAN_IN + 1), opened.batches.begin())
-        change_row(path, "DELETE FROM segments WHERE first = 15")
+        change_row(path, f"DELETE FROM segments WHERE first = {15 * GAP}")
         with embedded(path) as opened:
             with pytest.raises(DamagedSegment) as caught:
                 opened.mailboxes.merge()
-            assert (caught.value.first, caught.value.end) == (15, 20)
-            opened.mailboxes.replace(15, 20, made_again(opened.batches, 15, 20))
+            assert (caught.value.first, caught.value.end) == (15 * GAP, 20 * GAP)
+            again = made_again(opened.batches, 15 * GAP, 20 * GAP)
+            opened.mailboxes.replace(15 * GAP, 20 * GAP, again)
             assert opened.mailboxes.merge() == FAN_IN - 1
             assert pulled(opened) == whole(feed)
 
     @pytest.mark.parametrize(
         "statement",
         [
-            "UPDATE segments SET data = zeroblob(length(data)) WHERE first = 5",
-            "UPDATE segments SET data = x'' WHERE first = 5",
-            "UPDATE segments SET data = NULL WHERE first = 5",
-            "UPDATE segments SET digest = zeroblob(16) WHERE first = 5",
+            f"UPDATE segments SET data = zeroblob(length(data)) WHERE first = {5 * GAP}",
+            f"UPDATE segments SET data = x'' WHERE first = {5 * GAP}",
+            f"UPDATE segments SET data = NULL WHERE first = {5 * GAP}",
+            f"UPDATE segments SET digest = zeroblob(16) WHERE first = {5 * GAP}",
             (
                 "UPDATE segments SET data = other.data FROM segments other "
-                "WHERE segments.first = 5 AND other.first = 10"
+                f"WHERE segments.first = {5 * GAP} AND other.first = {10 * GAP}"
             ),
         ],
     )
@@ -274,19 +285,20 @@ class TestDamage:
         with embedded(path) as opened:
             with pytest.raises(DamagedSegment) as caught:
                 list(pull(opened.mailboxes, "ana"))
-            assert (caught.value.first, caught.value.end) == (5, 10)
-            opened.mailboxes.replace(5, 10, made_again(opened.batches, 5, 10))
+            assert (caught.value.first, caught.value.end) == (5 * GAP, 10 * GAP)
+            again = made_again(opened.batches, 5 * GAP, 10 * GAP)
+            opened.mailboxes.replace(5 * GAP, 10 * GAP, again)
             assert pulled(opened) == whole(feed)
 
     @pytest.mark.parametrize(
         "statement",
         [
-            *(f"DELETE FROM segments WHERE first = {first}" for first in (0, 5, 10)),
-            'UPDATE segments SET "end" = 11 WHERE first = 5',
-            'UPDATE segments SET "end" = 9 WHERE first = 5',
-            "UPDATE segments SET first = 6 WHERE first = 5",
-            "UPDATE state SET starts_at = 5",
-            'UPDATE batches SET "end" = 11 WHERE first = 10',
+            *(f"DELETE FROM segments WHERE first = {first}" for first in (0, 5 * GAP, 10 * GAP)),
+            f'UPDATE segments SET "end" = {11 * GAP} WHERE first = {5 * GAP}',
+            f'UPDATE segments SET "end" = {9 * GAP} WHERE first = {5 * GAP}',
+            f"UPDATE segments SET first = {6 * GAP} WHERE first = {5 * GAP}",
+            f"UPDATE state SET starts_at = {5 * GAP}",
+            'UPDATE batches SET "end" = 16 WHERE first = 10',
         ],
     )
     def test_missing_notifications_are_never_passed_over(self, path: Path, statement: str) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+from tests.contract.feed import GAP
 from tests.unit.broker.brokers import opener, taken, values
 from tests.unit.store.embedded.filled import fill
 from wherecast.broker.broker import Broker
@@ -64,7 +65,7 @@ def assert_served(path: Path) -> None:
 
 def trim(path: Path, before: int) -> None:
     store = open_store(path)
-    store.mailboxes.trim(before)
+    store.mailboxes.trim(before * GAP)
     store.log.trim(Position({0: before}))
     store.close()
 
@@ -216,7 +217,12 @@ def test_a_second_repair_leaves_what_the_first_has_set_aside(path: Path) -> None
 
 @pytest.mark.parametrize(
     ("cursor", "end"),
-    [(Cursor(100), 100), (Cursor(4, frozenset({120})), 121), (Cursor(), COUNT)],
+    [
+        (Cursor(100 * GAP), 100),
+        (Cursor(99 * GAP + 1), 100),
+        (Cursor(4 * GAP, frozenset({121 * GAP - 1})), 121),
+        (Cursor(), COUNT),
+    ],
 )
 def test_the_log_never_ends_before_what_was_acknowledged_or_matched(
     path: Path, cursor: Cursor, end: int
@@ -273,8 +279,8 @@ def test_marks_are_rebuilt(path: Path) -> None:
     assert problems(path) == []
 
 
-@pytest.mark.parametrize("name", ["log.db", "cursors.db"])
-def test_what_nothing_else_tells_is_left(path: Path, name: str) -> None:
+def test_what_nothing_else_tells_is_left(path: Path) -> None:
+    name = "log.db"
     overwrite(path / name)
     content = (path / name).read_bytes()
     assert not repaired(path)

@@ -16,6 +16,9 @@ ENTRIES = [
     ChangeEntry(0, 1_000, Position({0: 4}), 9, BATCH, None, TIMES, 2_000),
     ChangeEntry(5, 1, Position(), 9, BATCH, None, TIMES, None),
     ChangeEntry(0, 20, Position(), 9, NO_CHANGES, None, TIMES[:0], 20),
+    ChangeEntry(0, 20, Position(), 9, BATCH, None, TIMES, 20, np.array([3, 17], np.int64)),
+    ChangeEntry(4, 9, Position(), 9, BATCH, versions=np.array([4, 2**62], np.int64)),
+    ChangeEntry(0, 2, Position(), 9, BATCH, compacted_to=2),
 ]
 
 
@@ -25,9 +28,11 @@ def test_there_and_back(entry: ChangeEntry) -> None:
     for name in ("version", "count", "acts_from", "at", "damage", "compacted_to"):
         assert getattr(again, name) == getattr(entry, name)
     assert again.changes.to_pylist() == entry.changes.to_pylist()
-    assert (again.times is None) == (entry.times is None)
-    if again.times is not None and entry.times is not None:
-        assert again.times.tolist() == entry.times.tolist()
+    for found, given in ((again.times, entry.times), (again.versions, entry.versions)):
+        assert (found is None) == (given is None)
+        if found is not None and given is not None:
+            assert found.tolist() == given.tolist()
+    assert again.row_versions.tolist() == entry.row_versions.tolist()
 
 
 @pytest.mark.parametrize("entry", ENTRIES)

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import apsw
@@ -19,6 +20,7 @@ from tests.unit.store.embedded.filled import fill
 from tests.unit.store.embedded.test_database import SmallDisk
 from wherecast.model.errors import StoreError
 from wherecast.store.embedded.directory import Directory
+from wherecast.store.embedded.log import log as embedded_log
 from wherecast.store.embedded.log.log import EmbeddedLog
 from wherecast.store.embedded.log.log_tables import Marks
 from wherecast.store.embedded.store import EmbeddedStore
@@ -70,6 +72,12 @@ class TestDamage:
             "count = count + 4",
             "count = -1",
             "at = at + 1024",
+            "kind = 1",
+            "encoding = 1",
+            "schema_version = 1",
+            "source = 'hub'",
+            "headers = NULL",
+            "payloads = NULL",
             "crc = crc + 1",
             "stream = 'defaulu'",
             "rows = x'00000000'",
@@ -80,7 +88,7 @@ class TestDamage:
     )
     def test_only_its_entry_is_affected(self, path: Path, field: str) -> None:
         place = self.damaged(path, lambda c: c.execute(f"UPDATE entries SET {field} WHERE first=6"))
-        entries = list(place.log.read(0, 0, 100, envelopes=True))
+        entries = list(place.log.read(0, 0, 100, headers=True))
         assert [(e.first, e.count) for e in entries] == [(n, 3) for n in range(0, 15, 3)]
         assert [e.first for e in entries if e.damage] == [6]
         assert_told(entries[2], "the entry of publications 6 to 8: its checksum is wrong")
@@ -126,16 +134,24 @@ class TestDamage:
         assert append(place, Body(99)) == [15]
         place.close()
 
-    def test_envelopes_are_checked_where_they_are_read(self, path: Path) -> None:
+    @pytest.mark.parametrize("part", ["headers", "payloads"])
+    def test_headers_and_payloads_are_checked_where_they_are_read(
+        self, path: Path, part: str
+    ) -> None:
         place = self.damaged(
             path,
             lambda c: c.execute(
-                "UPDATE entries SET envelopes = CAST('x' || substr(envelopes, 2) AS BLOB) "
+                f"UPDATE entries SET {part} = CAST('x' || substr({part}, 2) AS BLOB) "
                 "WHERE first = 6"
             ),
         )
-        assert not any(e.damage for e in place.log.read(0, 0, 100))
-        assert [e.first for e in place.log.read(0, 0, 100, envelopes=True) if e.damage] == [6]
+
+        def damaged(headers: bool, payloads: bool) -> list[int]:
+            read = place.log.read(0, 0, 100, headers, payloads)
+            return [entry.first for entry in read if entry.damage]
+
+        assert damaged(False, False) == damaged(part != "headers", part != "payloads") == []
+        assert damaged(part == "headers", part == "payloads") == [6]
         place.close()
 
     def test_ids_that_cannot_be_read_are_new(self, path: Path) -> None:
@@ -204,7 +220,15 @@ class TestDamage:
         fill(path)
         fill(tmp_path / "shorter", batches=1)
         os.replace(tmp_path / "shorter" / "log.db", path / "log.db")
-        with pytest.raises(StoreError, match=f"ends at publication 5 .* store check {path}"):
+        match = (
+            "publication 5, .* log.mark knows of publication 15, .* missing: publications 5 to 14"
+        )
+        for _ in range(2):
+            with pytest.raises(StoreError, match=f"{match}.* --repair --accept-loss {path}"):
+                EmbeddedStore(path)
+        (path / "log.mark").unlink()
+        match = match.replace("log.mark", "batches.db")
+        with pytest.raises(StoreError, match=f"{match}.* --repair --accept-loss {path}"):
             EmbeddedStore(path)
 
     def test_pages_of_sqlite(self, path: Path) -> None:
@@ -232,7 +256,8 @@ def test_trimmed_ids_are_kept_for_the_window_alone(path: Path, window: IdWindow)
     assert kept == 10
 
 
-def test_a_full_disk_heals_by_itself(path: Path) -> None:
+def test_a_full_disk_heals_by_itself(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedded_log, "LAYOUT", replace(embedded_log.LAYOUT, grown_pages=0))
     disk = SmallDisk()
     place = embedded_place(path, vfs=disk.name)
     append(place, Body(1, "a"))
@@ -378,3 +403,18 @@ class TestKnownMarks:
             assert reader.ends() == Position({0: number})
             append(place, Body(number))
         reader.close()
+
+
+def test_a_log_that_has_given_out_all_offsets_says_so(path: Path) -> None:
+    place = embedded_place(path)
+    log = place.log
+    assert isinstance(log, EmbeddedLog)
+    with log.database.transaction() as connection:
+        Marks(start=2**39 - 2, end=2**39 - 2).write(connection)
+    with pytest.raises(StoreError, match="has given out all its offsets"):
+        append(place, Body(1), Body(2), Body(3))
+    assert append(place, Body(1), Body(2)) == [2**39 - 2, 2**39 - 1]
+    with pytest.raises(StoreError, match="has given out all its offsets"):
+        append(place, Body(3))
+    assert log.ends()[0] == 2**39
+    place.close()

@@ -21,7 +21,11 @@ DAMAGE = (
     "UPDATE subscriptions SET filter = CAST(x'ff' AS TEXT)",
     "UPDATE subscriptions SET id = 's2'",
     "UPDATE subscriptions SET at = 1 << 62",
+    "UPDATE subscriptions SET options = '{'",
+    """UPDATE subscriptions SET options = '{"priority":3}'""",
     "DELETE FROM subscriptions",
+    "UPDATE streams SET options = '{'",
+    """UPDATE streams SET options = '{"keep_us":5}'""",
     "UPDATE streams SET schema = '{'",
     "DELETE FROM streams",
 )
@@ -104,6 +108,6 @@ def test_a_reader_rebuilds_nothing(tmp_path: Path) -> None:
     fill(tmp_path / "store")
     damage(tmp_path / "store", "UPDATE streams SET schema = '{'")
     reader = EmbeddedStore(tmp_path / "store", "reader")
-    with pytest.raises(StoreError, match="the schema of stream air"):
+    with pytest.raises(StoreError, match="the definition of stream air"):
         reader.registry.streams()
     reader.close()

@@ -162,3 +162,27 @@ def test_a_log_without_damage_is_left_alone(path: Path) -> None:
     assert store.log.ends() == Position({0: 0})
     assert store.registry.subscription("bo", "s1") is not None
     store.close()
+
+
+def test_options_are_restated(tmp_path: Path) -> None:
+    path, options = tmp_path / "store", '{"notices":true,"owner":"bo","valid_until":77}'
+    store = EmbeddedStore(path)
+    store.log.change(changes(("stream", "air", "", "", SCHEMA.to_json())), at=1)
+    for row in (
+        ("stream", "air", "", "", SCHEMA.to_json(), '{"keep_us":9}'),
+        ("subscribe", "air", "ana", "s1", "no2 > 1", options),
+        ("subscribe", "air", "ana", "s2", "no2 > 1", '{"priority":-1}'),
+    ):
+        store.log.change(changes(row), at=2)
+    store.close()
+    damage(path, 1, 2)
+    store = EmbeddedStore(path)
+    for registry in (store.registry, replay(store.log, store.log.changes_end())):
+        assert registry.stream_specs()["air"].keep_us == 9
+        specs = registry.among("ana", ["s1", "s2"])
+        assert (specs["s1"].notices, specs["s1"].owner, specs["s1"].valid_until) == (True, "bo", 77)
+        assert specs["s2"].priority == -1
+    assert store.log.changes_end() > 4
+    times = [entry.at for entry in store.log.changes(3, store.log.changes_end())]
+    assert times == sorted(times)  # of the log, which never decrease
+    store.close()
