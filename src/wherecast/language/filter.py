@@ -108,7 +108,7 @@ class Filter:
 
         True is certain; False may only mean that the proof was not found.
         """
-        return covering.covers(self.normal, other.normal)
+        return self == other or covering.covers(self.normal, other.normal)
 
     def overlaps(self, other: "Filter") -> bool:
         """Whether some publication may match both filters; False is certain."""

@@ -18,7 +18,6 @@ from wherecast.language.bulk.read_column import read_alone, read_cut
 from wherecast.language.bulk.shape_columns import slots_of
 from wherecast.language.filter import read_expression
 from wherecast.language.meaning.expression import Between, Comparison, Member, Predicate
-from wherecast.language.meaning.normal_form import normalise
 from wherecast.language.table.predicate_table import PredicateTable
 from wherecast.language.table.table_builder import TableBuilder
 from wherecast.model import DEFAULT_LIMITS, FilterError, Limits, Schema, parse_time
@@ -66,7 +65,7 @@ class DeferredReader:
         if text is None:
             raise FilterError("the filter is null")
         limits = self._shapes.limits
-        normalise(read_expression(text, self._shapes.schema, limits), limits)
+        read_expression(text, self._shapes.schema, limits)
         if found is None:
             return AcceptedFilter(text, None)
         self._remember(found[0])
@@ -105,7 +104,8 @@ class DeferredReader:
 def _kinds(shape: FilterShape) -> tuple[_Plain, ...] | None:
     """The kind of each constant of a shape; None where kinds do not suffice to accept a filter."""
     found: dict[int, _Plain] = {}
-    for leaves in shape.conjunctions:
+    tests = (test.leaf for test in shape.program)
+    for leaves in (*shape.conjunctions, tests):
         for leaf in leaves:
             for slot in slots_of(leaf):
                 kind = _kind(leaf)

@@ -25,9 +25,10 @@ from wherecast.language.meaning.expression import (
     Predicate,
     Truth,
 )
-from wherecast.language.meaning.normal_form import by_attribute, conjunctions_of
+from wherecast.language.meaning.index_plan import ProgramTest, plan
+from wherecast.language.meaning.normal_form import by_attribute
 from wherecast.language.table.predicate_table import Kind
-from wherecast.language.table.table_builder import PredicateColumn, TableBuilder
+from wherecast.language.table.table_builder import PredicateColumn, TableBuilder, jump_of
 from wherecast.language.text.where import read_where
 from wherecast.language.text.write import write
 from wherecast.model import Attribute, FilterError, Limits, Schema, Type
@@ -47,9 +48,10 @@ _FITTING: dict[Type, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class FilterShape:
-    """The conjunctions of a shape, with slots in the place of constants."""
+    """The plan of a shape, with slots in the place of constants: what is indexed, what decides."""
 
     conjunctions: tuple[tuple[Predicate, ...], ...]
+    program: tuple[ProgramTest, ...] = ()
 
 
 class Shapes:
@@ -96,17 +98,14 @@ def compile_shape(text: str, schema: Schema, limits: Limits) -> FilterShape | No
         return Slot(places[word.position], word.negative, is_date)  # type: ignore[return-value]
 
     try:
-        expression = read_where(text, schema, limits, constant)
-        conjunctions = conjunctions_of(expression, limits)
+        made = plan(read_where(text, schema, limits, constant))
     except (FilterError, Unfit):
         return None
     if used != set(places.values()):  # a constant that the shape cannot leave open, as in ESCAPE
         return None
-    if any(
-        isinstance(leaf, Truth) and not leaf.value for leaves in conjunctions for leaf in leaves
-    ):
+    if any(isinstance(leaf, Truth) for leaves in made.conjunctions for leaf in leaves):
         return None
-    return FilterShape(tuple(conjunctions))
+    return FilterShape(made.conjunctions, made.program)
 
 
 def read_shape(
@@ -147,6 +146,8 @@ def columns_of_shape(
     columns = ShapeColumns(starts, literals, builder, limits)
     try:
         parts = [_conjunction(leaves, columns, builder) for leaves in shape.conjunctions]
+        if shape.program:
+            parts.append([_test(test, columns, builder) for test in shape.program])
     except Unfit:
         return None
     return columns.regular, parts
@@ -161,6 +162,16 @@ def column_of_rows(column: PredicateColumn, rows: Ints) -> PredicateColumn:
         keys=column.keys if column.keys is None or len(column.keys) == 1 else column.keys[rows],
         distance=column.distance and (column.distance[0], column.distance[1][rows]),
     )
+
+
+def _test(test: ProgramTest, columns: ShapeColumns, builder: TableBuilder) -> PredicateColumn:
+    """A test of the program of a shape, as a column."""
+    if not slots_of(test.leaf):
+        return builder.test_of(test)
+    found = _conjunction([test.leaf], columns, builder)
+    if len(found) != 1:
+        raise Unfit
+    return replace(found[0], jump=jump_of(test))
 
 
 def _conjunction(

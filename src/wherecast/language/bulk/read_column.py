@@ -12,7 +12,8 @@ from wherecast.language.bulk.filter_shapes import Shapes, read_shape
 from wherecast.language.bulk.fragments import read_fragments
 from wherecast.language.bulk.literals import Cut, cut, shape_key
 from wherecast.language.filter import read_expression
-from wherecast.language.meaning.normal_form import normalise
+from wherecast.language.meaning.index_plan import plan
+from wherecast.language.meaning.normal_form import form_of
 from wherecast.language.table.predicate_table import PredicateTable
 from wherecast.language.table.table_builder import TableBuilder
 from wherecast.model import DEFAULT_LIMITS, FilterError, Limits, Schema
@@ -80,7 +81,8 @@ def read_alone(
     try:
         if text is None:
             raise FilterError("the filter is null")
-        builder.add_normal(row, normalise(read_expression(text, schema, limits), limits))
+        made = plan(read_expression(text, schema, limits))
+        builder.add_plan(row, form_of(made.conjunctions), made.program)
     except FilterError as error:
         builder.reject(row, error)
 

@@ -1,7 +1,7 @@
 """The expression of a filter: predicates joined by AND, OR and NOT.
 
 A predicate speaks of one attribute and constants, except `Compared` (two attributes) and
-`Distance` (a position). Constants are canonical values; the constant of an int attribute may also
+`Distance` (a position). The attribute may be derived: computed from others by a formula. Constants are canonical values; the constant of an int attribute may also
 be a number that no int equals, such as the 2.5 of `count > 2.5`.
 """
 
@@ -12,8 +12,7 @@ from typing import Literal
 from wherecast.model import Attribute, Value
 
 Operator = Literal["=", "<>", "<", "<=", ">", ">="]
-Fold = Literal["", "lower", "upper"]
-PatternKind = Literal["like", "ilike", "prefix", "suffix", "contains"]
+PatternKind = Literal["like", "ilike", "rlike", "prefix", "suffix", "contains"]
 Constant = Value | Decimal
 
 NEGATED: dict[Operator, Operator] = {
@@ -36,12 +35,11 @@ FLIPPED: dict[Operator, Operator] = {
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """`attribute op value`, with the attribute folded to one case first where asked."""
+    """`attribute op value`."""
 
     attribute: Attribute
     operator: Operator
     value: Constant
-    fold: Fold = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +49,6 @@ class Between:
     attribute: Attribute
     low: Constant
     high: Constant
-    fold: Fold = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +59,6 @@ class Member:
     values: tuple[Constant, ...]
     negated: bool = False
     has_null: bool = False
-    fold: Fold = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +70,6 @@ class Pattern:
     text: str
     escape: str = "\\"
     negated: bool = False
-    fold: Fold = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ a hostile pattern costs no more than a plain one.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -146,3 +146,19 @@ def check_pattern(pattern: Pattern, limits: Limits, position: int | None = None)
     if wildcards > limits.pattern_wildcards_max:
         message = f"the pattern exceeds the limit of {limits.pattern_wildcards_max} wildcards"
         raise FilterError(message, position, code="limit")
+
+
+PATTERNS: dict[str, Callable[[str, str, str], bool]] = {
+    "like": like,
+    "ilike": ilike,
+    "prefix": lambda value, text, _: value.startswith(text),
+    "suffix": lambda value, text, _: value.endswith(text),
+    "contains": lambda value, text, _: text in value,
+}
+"""The test of each kind of pattern: of a value, with the text of the pattern and its escape."""
+
+
+def pattern_verdict(pattern: Pattern, value: str) -> bool | None:
+    """Whether a string satisfies a pattern predicate; None where that cannot be told."""
+    found: bool | None = PATTERNS[pattern.kind](value, pattern.text, pattern.escape)
+    return None if found is None else found != pattern.negated

@@ -16,8 +16,13 @@ A predicate row has an attribute, a kind, and two 64-bit numbers whose meaning i
 | DISTANCE   | row of `distances`                   | 0                                    |
 | RESIDUAL   | place in `residuals`                 | 0                                    |
 
+A filter whose conjunctions do not decide has a *program*, which decides the candidates that the
+conjunctions find. It stands as one more conjunction, the last one; its rows are tests, and have
+jumps: where to go on if the test is true, and if it is not, each 16 bits, counted from the first
+row of the program, or `MATCHES` or `FAILS`. The jump of any other row is 0.
+
 Strings are numbered in code point order, so their numbers compare as they do. The rows of a
-conjunction are ordered by attribute and kind; the same filters give the same bytes, however they
+conjunction, but for those of programs, are ordered by attribute and kind; the same filters give the same bytes, however they
 were read.
 """
 
@@ -74,6 +79,7 @@ class PredicateTable:
         conjunction_offsets: int64 [filters + 1].
         predicate_offsets: int64 [conjunctions + 1].
         attribute, kind, low, high: int32, uint8, int64, int64 [predicates].
+        jumps: uint32 [predicates], on true in the upper half, on false in the lower.
         set_keys: int64, keys of numbers or numbers of strings, sorted within a set.
         strings: the strings that predicates name, distinct, in code point order.
         patterns: the string predicates that are neither intervals nor sets, distinct.
@@ -90,6 +96,7 @@ class PredicateTable:
     kind: npt.NDArray[np.uint8]
     low: npt.NDArray[np.int64]
     high: npt.NDArray[np.int64]
+    jumps: npt.NDArray[np.uint32]
     set_keys: npt.NDArray[np.int64]
     strings: pa.Array
     patterns: tuple[Predicate, ...]
@@ -106,7 +113,7 @@ class PredicateTable:
         """The bytes of the arrays and the strings."""
         arrays = (
             self.conjunction_offsets, self.predicate_offsets, self.attribute, self.kind,
-            self.low, self.high, self.set_keys,
+            self.low, self.high, self.jumps, self.set_keys,
         )  # fmt: skip
         return sum(array.nbytes for array in arrays) + int(self.strings.nbytes)
 
@@ -115,7 +122,7 @@ class PredicateTable:
         digest = blake2b(digest_size=8)
         for array in (
             self.conjunction_offsets, self.predicate_offsets, self.attribute, self.kind,
-            self.low, self.high, self.set_keys, self.distances.latitudes,
+            self.low, self.high, self.jumps, self.set_keys, self.distances.latitudes,
             self.distances.longitudes, self.distances.points, self.distances.operators,
             self.distances.metres,
         ):  # fmt: skip
@@ -126,10 +133,19 @@ class PredicateTable:
             digest.update(write(leaf).encode("utf-8", "surrogatepass") + b"\0")
         return digest.hexdigest()
 
+    def are_programs(self) -> npt.NDArray[np.bool_]:
+        """Which conjunctions are programs, bool [conjunctions]."""
+        firsts = self.predicate_offsets[:-1]
+        found = np.zeros(len(firsts), bool)
+        filled = firsts < self.predicate_offsets[1:]
+        found[filled] = self.jumps[firsts[filled]] != 0
+        return found
+
     def conjunctions(self, row: int) -> tuple[Conjunction, ...]:
-        """The conjunctions of one filter as objects, for people and tests."""
+        """The indexed conjunctions of one filter as objects, for people and tests."""
         first, last = self.conjunction_offsets[row : row + 2].tolist()
-        return tuple(self._conjunction(number) for number in range(first, last))
+        programs = self.are_programs()
+        return tuple(self._conjunction(number) for number in range(first, last) if not programs[number])
 
     def _conjunction(self, number: int) -> Conjunction:
         first, last = self.predicate_offsets[number : number + 2].tolist()

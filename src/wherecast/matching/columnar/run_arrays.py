@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from wherecast.arrays.vectors import array_of, values_of
 from wherecast.language.filter import read_expression
+from wherecast.language.table.attribute_names import attribute_name, attribute_of
 from wherecast.language.table.predicate_table import Distances, PredicateTable
 from wherecast.language.text.write import write
 from wherecast.matching.columnar.cells import Quantisers
@@ -110,7 +111,7 @@ def run_to_arrays(run: Run, schema: Schema) -> tuple[dict[str, Any], Arrays]:
         "open": schema.open,
         "unsupported": dict(schema.unsupported),
         "ids": "string" if run.ids.is_text else "int",
-        "attributes": [[a.name, a.type] for a in table.attributes],
+        "attributes": [list(attribute_name(a)) for a in table.attributes],
     }
     return figures, arrays
 
@@ -141,13 +142,6 @@ def run_from_arrays(figures: dict[str, Any], arrays: Arrays) -> tuple[Run, Schem
     is_text = figures["ids"] == "string"
     ids = get_strings(arrays, "ids") if is_text else array_of(arrays["ids"])
     return Run(Ids(ids), snapshot), schema
-
-
-def attribute_of(schema: Schema, name: str, type_: Type) -> Attribute:
-    """The attribute of a schema that has a name and a type, or an undeclared one."""
-    declared = schema.find(name)
-    same = declared is not None and (declared.name, declared.type) == (name, type_)
-    return declared if declared is not None and same else Attribute(name, type_)
 
 
 def _under(arrays: Mapping[str, npt.NDArray[Any]], prefix: str) -> dict[str, Any]:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, fields
 import numpy as np
 import numpy.typing as npt
 
-from wherecast.language.meaning.evaluate import evaluate
 from wherecast.language.meaning.expression import Compared, Predicate
 from wherecast.language.table.predicate_table import Distances
 from wherecast.matching.columnar.search.residual_checks import distances_hold, residual_holds
@@ -128,7 +127,7 @@ def _holds(leaf: Leaf, slots: Slots, columns: Sequence[SlotColumn], publications
     if isinstance(leaf, TextRange):
         found = [leaf.holds(text) for text in texts]
     else:
-        found = [evaluate(leaf, {attribute.name: text}) is True for text in texts]
+        found = [pattern_verdict(leaf, text) is True for text in texts]
     return np.array(found, bool)[back] & column.has(publications)
 
 

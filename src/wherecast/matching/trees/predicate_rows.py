@@ -12,7 +12,6 @@ import numpy.typing as npt
 from wherecast.arrays.ranges import spans
 from wherecast.arrays.vectors import array_of
 from wherecast.language.meaning.covering import inwards
-from wherecast.language.meaning.evaluate import evaluate
 from wherecast.language.meaning.expression import Predicate
 from wherecast.language.table.predicate_table import Kind, PredicateTable
 from wherecast.matching.columnar.layout import Exact
@@ -119,7 +118,7 @@ class Translation:
 def _allows(leaf: Predicate | TextRange, attribute: Attribute, text: str) -> bool:
     if isinstance(leaf, TextRange):
         return leaf.holds(text)
-    return evaluate(leaf, {attribute.name: text}) is True
+    return pattern_verdict(leaf, text) is True
 
 
 def on_steps(table: PredicateTable, given: Predicates) -> Predicates:

@@ -31,6 +31,7 @@ from wherecast.pipeline.filters.filter_table import (
     RejectedFilter,
     assemble,
 )
+from wherecast.language.table.attribute_names import attribute_of
 from wherecast.pipeline.filters.loaded_filters import named_by
 from wherecast.store.blobs.blobs import Blobs
 from wherecast.store.blobs.host_cache import blob_name
@@ -171,13 +172,6 @@ def schema_dict(schema: Schema) -> dict[str, Any]:
 def schema_of(given: dict[str, Any]) -> Schema:
     """The schema from its JSON form."""
     return read_back(given["attributes"], given["open"], given["unsupported"])
-
-
-def attribute_of(schema: Schema, name: str, type_: Any) -> Attribute:
-    """The declared attribute of this name and type, or else a new undeclared attribute."""
-    found = schema.find(name)
-    same = found is not None and (found.name, found.type) == (name, type_)
-    return found if found is not None and same else Attribute(name, type_)
 
 
 @dataclass(frozen=True, slots=True)

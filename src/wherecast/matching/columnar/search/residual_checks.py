@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from wherecast.arrays.decimal_units import compare_units, doubles_of
 from wherecast.arrays.ranges import spans
-from wherecast.language.meaning.evaluate import COMPARISONS, evaluate
+from wherecast.language.meaning.comparing import COMPARISONS
 from wherecast.language.meaning.expression import Compared
 from wherecast.language.meaning.geo import EARTH_RADIUS_METRES, haversine_metres
 from wherecast.language.table.predicate_table import OPERATORS, Distances, Kind, PredicateTable
@@ -76,15 +76,15 @@ def _patterns(
     slots, numbers = table.attribute[rows], table.low[rows]
     verdicts = np.zeros(len(rows), bool)
     for slot in np.unique(slots).tolist():
-        column, name = columns[slot], table.attributes[slot].name
+        column = columns[slot]
         if column.codes is None or column.texts is None:
             continue
         mine = np.flatnonzero(slots == slot)
         codes = column.codes[publications[mine]]
         pairs, back = np.unique(numbers[mine] * len(column.texts) + codes, return_inverse=True)
         decided = [
-            evaluate(table.patterns[pair // len(column.texts)],
-                     {name: column.texts[pair % len(column.texts)].as_py()}) is True
+            pattern_verdict(table.patterns[pair // len(column.texts)],
+                            column.texts[pair % len(column.texts)].as_py()) is True
             for pair in pairs.tolist()
         ]  # fmt: skip
         verdicts[mine] = np.array(decided, bool)[back] & column.has(publications[mine])

@@ -14,7 +14,8 @@ import pyarrow as pa
 from typing_extensions import override
 
 from wherecast.language import read_filters
-from wherecast.matching.columnar.run_arrays import attribute_of, get_strings, put_strings
+from wherecast.language.table.attribute_names import attribute_name, attribute_of
+from wherecast.matching.columnar.run_arrays import get_strings, put_strings
 from wherecast.matching.engine import Branching
 from wherecast.matching.ids import Ids
 from wherecast.matching.matches import Matches
@@ -120,7 +121,7 @@ class BETreeIndex(StoredIndex, Branching):
         return found[0][1]
 
     def _taken(self, listing: Listing, rows: dict[int, int], entries: list[int]) -> Branch:
-        names = [(a.name, a.type) for a in self._store.slots.attributes]
+        names = [attribute_name(a) for a in self._store.slots.attributes]
         numbered, attributes = named(listing, names)
         nodes = self._tree.arrays.e
         places = np.array(
