@@ -17,12 +17,16 @@ LiteralKind = Literal["number", "string", "bool", "null", "time", "date", "local
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A literal as it stands in the text: what kind, its text without quotes, and its place."""
+    """A literal as it stands in the text: what kind, its text without quotes, and its place.
+
+    The suffix is the type letter of a number in upper case, such as L or BD; its text has none.
+    """
 
     kind: LiteralKind
     text: str
     position: int | None = None
     negative: bool = False
+    suffix: str = ""
 
 
 _DATE_LENGTH = 10
