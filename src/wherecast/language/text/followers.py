@@ -5,7 +5,7 @@ from typing import NoReturn
 
 from wherecast.language.meaning.constants import Word
 from wherecast.language.text import syntax_errors as wrong
-from wherecast.language.text.operands import add_string
+from wherecast.language.text.operands import Handler, add_string
 from wherecast.language.text.parser_state import (
     ADD,
     AND,
@@ -17,6 +17,7 @@ from wherecast.language.text.parser_state import (
     TEST,
     TESTED,
     TEXT,
+    UNFINISHED,
     WANTED,
     Frame,
     ParserState,
@@ -24,29 +25,26 @@ from wherecast.language.text.parser_state import (
 )
 from wherecast.language.text.steps import Step
 from wherecast.language.text.string_literals import name_of, string_of
-from wherecast.language.text.tokens import DIGITS, NAME, NUMBER, QUOTED, STRING, Token
+from wherecast.language.text.tokens import (
+    COMMENT,
+    DIGITS,
+    END,
+    NAME,
+    NUMBER,
+    QUOTED,
+    STRING,
+    Token,
+)
 from wherecast.language.text.typed_literals import is_signed_interval, read_interval, read_typed
 from wherecast.model import FilterError
 
+_new = tuple.__new__  # Step(…) takes twice as long
 _COMPARED = {sign: sign for sign in ("=", "<>", "<", "<=", ">", ">=", "<=>")} | {
     "==": "=", "!=": "<>", "!<": ">=", "!>": "<="
 }  # fmt: skip
 _PATTERNS = {"LIKE": "like", "ILIKE": "ilike", "RLIKE": "rlike", "REGEXP": "rlike"}
 _TESTS = {"NULL": "null", "TRUE": "true", "FALSE": "false", "UNKNOWN": "unknown"}
 _BEFORE = {"WHEN": ("CASE", "THEN"), "THEN": ("WHEN",), "ELSE": ("THEN",), "END": ("THEN", "ELSE")}
-
-
-def read_follower(state: ParserState, kind: int, word: str, place: int) -> None:
-    """Reads what follows an operand."""
-    handler = _HANDLERS.get(word.upper() if kind == NAME else word)
-    if handler is not None:
-        handler(state, word, place)
-    elif kind == STRING and state.phase == TEXT:
-        _join(state, word, place)
-    elif kind in (STRING, NUMBER) and state.phase == NAMED:
-        read_typed(state, Token(kind, word, place))
-    else:
-        raise wrong.no_follower(state, word, place)
 
 
 def _join(state: ParserState, written: str, place: int) -> None:
@@ -61,20 +59,23 @@ def _join(state: ParserState, written: str, place: int) -> None:
 # operators
 
 
-def _check_open_test(state: ParserState, word: str, place: int) -> None:
-    """Refuses an operator behind a finished test, as in `a IS NULL = TRUE`."""
-    if state.phase == TESTED:
-        hint = "put what stands before it in parentheses"
-        raise FilterError(f"not a WHERE clause: {word} cannot follow this test", place, hint)
+def _behind_a_test(word: str, place: int) -> FilterError:
+    """The error of an operator behind a finished test, as in `a IS NULL = TRUE`."""
+    hint = "put the test before it in parentheses"
+    return FilterError(f"not a WHERE clause: {word} cannot follow this test", place, hint)
 
 
 def _compare(state: ParserState, word: str, place: int) -> None:
-    _check_open_test(state, word, place)
-    state.release(ADD)
-    if state.stack[-1][0] == COMPARE:
+    stack = state.stack
+    if state.phase == TESTED:
+        raise _behind_a_test(word, place)
+    if stack[-1][0] >= ADD:
+        state.release(ADD)
+    if stack[-1][0] == COMPARE:
         hint = "join two comparisons with AND, as in 1 < x AND x < 5"
         raise FilterError("not a WHERE clause: a comparison has two sides, not three", place, hint)
-    state.infix(COMPARE, Step("compare", _COMPARED[word], place))
+    stack.append((COMPARE, _new(Step, ("compare", _COMPARED[word], place))))
+    state.phase = WANTED
 
 
 def _arithmetic(state: ParserState, word: str, place: int) -> None:
@@ -82,7 +83,8 @@ def _arithmetic(state: ParserState, word: str, place: int) -> None:
         name = state.out.pop()
         read_interval(state, state.next(), name.position, word)
         return
-    _check_open_test(state, word, place)
+    if state.phase == TESTED:
+        raise _behind_a_test(word, place)
     state.count_operation(place)
     power = ADD if word in "+-" else MULTIPLY
     state.release(power)
@@ -90,21 +92,26 @@ def _arithmetic(state: ParserState, word: str, place: int) -> None:
 
 
 def _and(state: ParserState, word: str, place: int) -> None:
-    state.release(COMPARE)
-    power, step = state.stack[-1]
-    if power == TEST and step.code == "between?":
-        state.stack[-1] = (TEST, step._replace(code="between"))
-        state.phase = WANTED
+    stack = state.stack
+    if stack[-1][0] >= COMPARE:
+        state.release(COMPARE)
+    power, step = stack[-1]
+    state.phase = WANTED
+    if power == UNFINISHED:
+        stack[-1] = (TEST, step)
         return
-    state.release(AND)
+    if power >= AND:
+        state.release(AND)
     state.count_predicate(place)
-    state.infix(AND, Step("and", None, place))
+    stack.append((AND, _new(Step, ("and", None, place))))
 
 
 def _or(state: ParserState, word: str, place: int) -> None:
-    state.release(OR)
+    if state.stack[-1][0] >= OR:
+        state.release(OR)
     state.count_predicate(place)
-    state.infix(OR, Step("or", None, place))
+    state.stack.append((OR, _new(Step, ("or", None, place))))
+    state.phase = WANTED
 
 
 # tests
@@ -112,11 +119,10 @@ def _or(state: ParserState, word: str, place: int) -> None:
 
 def _open_test(state: ParserState, word: str, place: int) -> None:
     """Releases what a test takes as its subject; a test has no other test beside it."""
-    _check_open_test(state, word, place)
-    state.release(COMPARE)
-    if state.stack[-1][0] == TEST:
-        hint = "put one of them in parentheses"
-        raise FilterError(f"not a WHERE clause: {word} cannot follow this test", place, hint)
+    if state.stack[-1][0] >= COMPARE:
+        state.release(COMPARE)
+    if state.stack[-1][0] >= TEST:
+        raise _behind_a_test(word, place)
 
 
 def _not(state: ParserState, word: str, place: int) -> None:
@@ -139,7 +145,7 @@ def _in(state: ParserState, word: str, place: int, negated: bool = False) -> Non
 
 def _between(state: ParserState, word: str, place: int, negated: bool = False) -> None:
     _open_test(state, word, place)
-    state.infix(TEST, Step("between?", negated, place))  # until its AND comes
+    state.infix(UNFINISHED, Step("between", negated, place))  # until its AND comes
 
 
 def _pattern(state: ParserState, word: str, place: int, negated: bool = False) -> None:
@@ -158,7 +164,7 @@ def _escape(state: ParserState, word: str, place: int) -> None:
     kind, negated, has_escape = step.argument
     if has_escape:
         raise wrong.no_follower(state, word, place)
-    add_string(state, "string", token, token.place)
+    add_string(state, "string", token.text, token.place)
     state.stack[-1] = (TEST, step._replace(argument=(kind, negated, True)))
     state.phase = TESTED
 
@@ -265,7 +271,8 @@ def _end(state: ParserState, word: str, place: int) -> None:
 
 def _cast(state: ParserState, word: str, place: int) -> None:
     """`x::type`."""
-    _check_open_test(state, word, place)
+    if state.phase == TESTED:
+        raise _behind_a_test(word, place)
     state.postfix(Step("cast", (_type(state, word), False), place), state.chain())
 
 
@@ -310,7 +317,8 @@ def _type(state: ParserState, after: str) -> str:
 
 
 def _index(state: ParserState, word: str, place: int) -> None:
-    _check_open_test(state, word, place)
+    if state.phase == TESTED:
+        raise _behind_a_test(word, place)
     state.push(Frame("index", place, place, state.chain()))
 
 
@@ -340,12 +348,35 @@ def _refused(state: ParserState, word: str, place: int) -> NoReturn:
     raise wrong.no_follower(state, word, place)
 
 
+def _string(state: ParserState, word: str, place: int) -> None:
+    """A string behind a string continues it; a string behind a name has the type of that name."""
+    if state.phase == TEXT:
+        _join(state, word, place)
+    else:
+        _constant(state, word, place, STRING)
+
+
+def _number(state: ParserState, word: str, place: int) -> None:
+    _constant(state, word, place, NUMBER)
+
+
+def _constant(state: ParserState, word: str, place: int, kind: int) -> None:
+    if state.phase != NAMED:
+        raise wrong.no_follower(state, word, place)
+    read_typed(state, Token(kind, word, place))
+
+
+def _comment(state: ParserState, word: str, place: int) -> None:
+    state.comment(place)
+
+
 _NEGATED: dict[str, Callable[[ParserState, str, int, bool], None]] = {
     "IN": _in,
     "BETWEEN": _between,
     **dict.fromkeys(_PATTERNS, _pattern),
 }
-_HANDLERS: dict[str, Callable[[ParserState, str, int], None]] = {
+# handlers of key words in upper case and of operators
+WORDS: dict[str, Handler] = {
     **dict.fromkeys(_COMPARED, _compare),
     **dict.fromkeys(("+", "-", "*", "/", "%", "DIV"), _arithmetic),
     **dict.fromkeys(_PATTERNS, _pattern),
@@ -366,4 +397,11 @@ _HANDLERS: dict[str, Callable[[ParserState, str, int], None]] = {
     "::": _cast,
     ".": _dot,
     "": _end,
+}
+# handlers of other tokens, by their kind
+KINDS: dict[int, Handler] = {
+    **dict.fromkeys(range(NAME, END + 1), _refused),
+    STRING: _string,
+    NUMBER: _number,
+    COMMENT: _comment,
 }

@@ -18,43 +18,22 @@ from wherecast.language.text.parser_state import (
 from wherecast.language.text.steps import Step
 from wherecast.language.text.string_literals import name_of, string_of
 from wherecast.language.text.tokens import (
+    COMMENT,
     DIGITS,
-    NAME,
+    END,
+    MISTAKE,
     NUMBER,
     OPERATOR,
     QUOTED,
     STRING,
     TOKEN,
-    Token,
+    UNCLOSED,
+    UNKNOWN,
 )
 from wherecast.model import FilterError
 
-
-def read_operand(state: ParserState, kind: int, word: str, place: int) -> None:
-    """Reads an operand, or what may stand before one: a sign, NOT, a parenthesis, CASE."""
-    if kind == NAME:
-        handler = _HANDLERS.get(word.upper())
-        if handler is None:
-            state.out.append(Step("name", word, place))
-            state.phase = NAMED
-        else:
-            handler(state, word, place)
-    elif kind == NUMBER:
-        add_number(state, word, place)
-    elif kind == STRING:
-        add_string(state, "string", Token(kind, word, place), place)
-    elif kind == OPERATOR and (handler := _HANDLERS.get(word)) is not None:
-        handler(state, word, place)
-    elif kind == QUOTED:
-        state.out.append(Step("name", name_of(word), place))
-        state.phase = NAMED
-    elif kind == DIGITS:
-        if wrong.is_like_a_number(word):
-            raise wrong.number(word, place)
-        state.out.append(Step("name", word, place))
-        state.phase = NAMED
-    else:
-        _refused(state, word, place)
+Handler = Callable[[ParserState, str, int], None]
+_new = tuple.__new__  # Step(…) and Word(…) take twice as long
 
 
 def add_number(state: ParserState, word: str, place: int) -> None:
@@ -67,16 +46,20 @@ def add_number(state: ParserState, word: str, place: int) -> None:
             raise wrong.number(written, place)
     if len(word) > state.literal_max:
         state.check_literal(word, place)
-    state.out.append(Step("literal", Word("number", word, place, False, suffix), place))
+    literal = _new(Word, ("number", word, place, False, suffix))
+    state.out.append(_new(Step, ("literal", literal, place)))
     state.phase = FOLLOWS
 
 
-def add_string(state: ParserState, kind: LiteralKind, token: Token, place: int) -> None:
-    """Adds a string or a time, which begins at a place: that of the word before its quotes."""
-    text = string_of(token.text, token.place)
+def add_string(
+    state: ParserState, kind: LiteralKind, written: str, place: int, start: int | None = None
+) -> None:
+    """Adds a string or a time; `start` is the place of the word before its quotes."""
+    text = string_of(written, place)
     if len(text) > state.literal_max:
-        state.check_literal(text, token.place)
-    state.out.append(Step("literal", Word(kind, text, token.place), place))
+        state.check_literal(text, place)
+    literal = _new(Word, (kind, text, place, False, ""))
+    state.out.append(_new(Step, ("literal", literal, place if start is None else start)))
     state.phase = TEXT
 
 
@@ -159,7 +142,35 @@ def _refused(state: ParserState, word: str, place: int) -> None:
     raise wrong.no_operand(state, word, place)
 
 
-_HANDLERS: dict[str, Callable[[ParserState, str, int], None]] = {
+def _string(state: ParserState, word: str, place: int) -> None:
+    add_string(state, "string", word, place)
+
+
+def _quoted(state: ParserState, word: str, place: int) -> None:
+    """A name in back quotes."""
+    state.out.append(Step("name", name_of(word), place))
+    state.phase = NAMED
+
+
+def _digits(state: ParserState, word: str, place: int) -> None:
+    """A name that begins with a digit, as Spark reads it."""
+    if wrong.is_like_a_number(word):
+        raise wrong.number(word, place)
+    state.out.append(Step("name", word, place))
+    state.phase = NAMED
+
+
+def _operator(state: ParserState, word: str, place: int) -> None:
+    _SIGNS.get(word, _refused)(state, word, place)
+
+
+def _comment(state: ParserState, word: str, place: int) -> None:
+    state.comment(place)
+
+
+_SIGNS: dict[str, Handler] = {"-": _sign, "+": _sign, "!": _not, "(": _parenthesis, ")": _closed}
+# handlers of key words in upper case; other names are attributes or functions
+WORDS: dict[str, Handler] = {
     **dict.fromkeys(("TRUE", "FALSE", "NULL"), _constant),
     **dict.fromkeys(
         ("CURRENT_DATE", "CURRENT_TIME", "CURRENT_TIMESTAMP", "CURRENT_USER", "SESSION_USER"),
@@ -169,9 +180,14 @@ _HANDLERS: dict[str, Callable[[ParserState, str, int], None]] = {
     **dict.fromkeys(wrong.RESERVED, _refused),
     "CASE": _case,
     "NOT": _not,
-    "!": _not,
-    "-": _sign,
-    "+": _sign,
-    "(": _parenthesis,
-    ")": _closed,
+}
+# handlers of the other kinds of tokens
+KINDS: dict[int, Handler] = {
+    **dict.fromkeys((MISTAKE, UNCLOSED, UNKNOWN, END), _refused),
+    NUMBER: add_number,
+    STRING: _string,
+    QUOTED: _quoted,
+    DIGITS: _digits,
+    OPERATOR: _operator,
+    COMMENT: _comment,
 }

@@ -8,12 +8,11 @@ and `[ ]`.
 Cost: linear in the text; the limits are checked while it is read.
 """
 
-from wherecast.language.text.followers import read_follower
-from wherecast.language.text.operands import read_operand
-from wherecast.language.text.parser_state import DONE, WANTED, ParserState, over
+from wherecast.language.text import followers, operands
+from wherecast.language.text.parser_state import DONE, NAMED, WANTED, ParserState, over
 from wherecast.language.text.steps import Step
 from wherecast.language.text.syntax_errors import token_error
-from wherecast.language.text.tokens import COMMENT, TOKEN
+from wherecast.language.text.tokens import NAME, TOKEN
 from wherecast.model import FilterError, Limits
 
 
@@ -51,23 +50,30 @@ def _parse(state: ParserState) -> None:
 
 def _check_text(text: str, limits: Limits) -> None:
     limit = limits.filter_text_bytes_max
-    if len(text) > limit or len(text.encode("utf-8", "replace")) > limit:
+    if len(text) > limit or (not text.isascii() and len(text.encode("utf-8", "replace")) > limit):
         raise over("text", "bytes", limit)
     if not text.strip():
         raise FilterError("the filter is empty", 0, "write TRUE to match every publication")
 
 
 def _read(state: ParserState) -> None:
-    text, take = state.text, TOKEN.match
-    while state.phase != DONE:
+    """Takes token after token; a table gives what to do with each."""
+    text, out, take, new = state.text, state.out, TOKEN.match, tuple.__new__
+    phase = state.phase
+    while phase != DONE:
         match = take(text, state.at)
         assert match is not None
         kind: int = match.lastindex  # type: ignore[assignment]  # every text matches a group
+        word, place = match[kind], match.start(kind)
         state.at = match.end()
         state.work += 1
-        if kind == COMMENT:
-            state.comment(match.start(kind))
-        elif state.phase == WANTED:
-            read_operand(state, kind, match[kind], match.start(kind))
+        if phase != WANTED:
+            (followers.WORDS.get(word.upper()) or followers.KINDS[kind])(state, word, place)
+        elif kind != NAME:
+            operands.KINDS[kind](state, word, place)
+        elif (handler := operands.WORDS.get(word.upper())) is not None:
+            handler(state, word, place)
         else:
-            read_follower(state, kind, match[kind], match.start(kind))
+            out.append(new(Step, ("name", word, place)))
+            state.phase = NAMED
+        phase = state.phase

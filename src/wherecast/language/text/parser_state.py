@@ -17,6 +17,7 @@ from wherecast.model import FilterError, Limits
 WANTED, FOLLOWS, NAMED, TEXT, TESTED, DONE = range(6)
 # powers, as in Spark 4's grammar; an opened frame binds least
 OPEN, OR, AND, NOT, TEST, COMPARE, ADD, MULTIPLY, SIGN = range(0, 90, 10)
+UNFINISHED = TEST + 1  # BETWEEN until its AND comes
 
 
 class Frame:
@@ -87,15 +88,16 @@ class ParserState:
     def release(self, power: int) -> None:
         """Releases the operators that bind at least with a power."""
         stack, out = self.stack, self.out
+        before = len(stack)
         while stack[-1][0] >= power:
             own, step = stack.pop()
             if own in (NOT, SIGN):
                 self._prefixes -= 1
-            elif step.code == "between?":
+            elif own == UNFINISHED:
                 raise FilterError("not a WHERE clause: BETWEEN needs AND and a second bound",
                                   step.position, "write x BETWEEN 1 AND 5")  # fmt: skip
             out.append(step)
-            self.work += 1
+        self.work += before - len(stack)
 
     def infix(self, power: int, step: Step) -> None:
         """Lets an operator wait for its right operand."""
@@ -129,7 +131,8 @@ class ParserState:
         self.stack.append((OPEN, frame))
         self.phase = WANTED
         self._open += 1
-        self._check_nesting(0, frame.opened)
+        if self._open + self._prefixes > self.limits.filter_depth_max:
+            self._check_nesting(0, frame.opened)
 
     def frame(self) -> Frame:
         """The innermost frame, when all operators above it have been released."""

@@ -121,8 +121,8 @@ def no_operand(state: ParserState, word: str, place: int) -> FilterError:
             return FilterError("the filter is only a comment", 0)
         if word == ")":
             return FilterError("a parenthesis is closed and not opened", place)
-        hint = f"write `{word}` for an attribute of that name" if word.isalpha() else None
-        return FilterError(f"{_WRONG}{word} needs something on its left", place, hint)
+        name = f"write `{word}` for an attribute of that name" if word.isalpha() else None
+        return FilterError(f"{_WRONG}{word} needs something on its left", place, name)
     return _between_two(before, word, place, state.innermost())
 
 

@@ -23,7 +23,7 @@ def read_typed(state: ParserState, token: Token) -> None:
     upper = name.upper() if state.text[place] != "`" else ""
     if token.kind == STRING and upper in _KINDS:
         state.out.pop()
-        add_string(state, _KINDS[upper], token, place)
+        add_string(state, _KINDS[upper], token.text, token.place, place)
     elif upper == "INTERVAL":
         state.out.pop()
         read_interval(state, token, place)
