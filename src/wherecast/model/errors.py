@@ -59,6 +59,8 @@ class FilterError(WherecastError):
         position: where in the text, counted in characters from 0, if known.
         hint: what to write instead, if something is close.
         code: a stable word for programs.
+        text: the text of the filter, if known.
+        others: further problems of the same text that were found together with this one.
     """
 
     def __init__(
@@ -72,6 +74,8 @@ class FilterError(WherecastError):
         self.position = position
         self.hint = hint
         self.code = code
+        self.text: str | None = None
+        self.others: tuple[FilterError, ...] = ()
         super().__init__(message, position, hint, code)
 
     def __str__(self) -> str:

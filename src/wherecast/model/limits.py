@@ -14,6 +14,7 @@ class Limits:
     literal_bytes_max: int = 4 * 1024
     filter_depth_max: int = 100
     predicates_max: int = 256
+    operations_max: int = 2_000
     conjunctions_max: int = 64
     in_values_max: int = 10_000
     pattern_wildcards_max: int = 32

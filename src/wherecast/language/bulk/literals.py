@@ -35,7 +35,7 @@ from wherecast.language.bulk.tokens import (
     tokens_of,
 )
 from wherecast.language.table.numbering import Ints, Numbering
-from wherecast.language.text.where import unescaped
+from wherecast.language.text.string_literals import string_of
 from wherecast.model import Limits
 from wherecast.model.values import is_text
 
@@ -254,4 +254,4 @@ def _read(found: pa.Array, number: Callable[[str], int]) -> tuple[npt.NDArray[np
 
 def _unquoted(text: str) -> str:
     """The string that a quoted constant stands for."""
-    return text[1:-1] if "\\" not in text else unescaped(text)
+    return text[1:-1] if "\\" not in text else string_of(text)

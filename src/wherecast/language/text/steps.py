@@ -6,7 +6,7 @@
 | `literal` | its `Word` | – |
 | `interval` | its `Interval` | – |
 | `negate`, `plus`, `not` | – | 1 |
-| `binary` | one of `+ - * / % div \\|\\|` | 2 |
+| `binary` | one of `+ - * / % div` | 2 |
 | `compare` | one of `= <> < <= > >= <=>` | 2 |
 | `and`, `or` | – | 2 |
 | `in` | (negated, count) | the subject and count items |
@@ -56,6 +56,6 @@ def operands_of(step: Step) -> int:
             return int(argument[1])
         case "case":
             branches, has_else, has_subject = argument
-            return 2 * int(branches) + has_else + has_subject
+            return 2 * int(branches) + bool(has_else) + bool(has_subject)
         case _:
             return 2
