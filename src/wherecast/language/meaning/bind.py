@@ -5,21 +5,21 @@ or a literal means depends on its neighbour, so both wait until an operator take
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
+from wherecast.language.meaning.bind_operands import Item, Name, Operand, Place
 from wherecast.language.meaning.bind_predicates import PredicateBinder
 from wherecast.language.meaning.constants import Word
-from wherecast.language.meaning.expression import And, Expression, Not, Or
-from wherecast.language.meaning.formula import NOW, Condition, Field, Fixed, Formula, formula_of
+from wherecast.language.meaning.expression import And, Expression, Or
+from wherecast.language.meaning.formula import NOW, Condition, Field, Formula, formula_of
 from wherecast.language.meaning.functions.table import CALLABLE, NAMES
 from wherecast.language.meaning.functions.texts import TEXTS
 from wherecast.language.meaning.functions.times import UNITS
-from wherecast.language.meaning.bind_operands import Item, Name, Operand, Place
-from wherecast.language.meaning.value_types import INTERVAL, TypeProblem
+from wherecast.language.meaning.value_types import TypeProblem
 from wherecast.language.text.steps import Interval, Step, operands_of
 from wherecast.model import Attribute, FilterError
 from wherecast.model.names import did_you_mean
+from wherecast.model.values import Type
 
 _NOW_NAMES = ("now", "current_timestamp")
 _PATTERNS = ("prefix", "suffix", "contains", "rlike")
@@ -28,6 +28,8 @@ _SHOWN = "abs, coalesce, contains, ends_with, geo_distance, hour, length, lower,
 
 class Binder(PredicateBinder):
     """Turns the steps of one filter into an expression."""
+
+    _reads_formulas = False
 
     def bind(self, steps: Sequence[Step]) -> Expression:
         """The expression of a filter.
@@ -38,7 +40,11 @@ class Binder(PredicateBinder):
         return self.condition(self._bound(steps))
 
     def bind_attribute(self, steps: Sequence[Step]) -> Attribute:
-        """The attribute, perhaps a derived one, that steps compute."""
+        """The attribute, perhaps a derived one, that steps compute.
+
+        Beside what a filter may write it reads the difference of two times.
+        """
+        self._reads_formulas = True
         only = self._bound(steps)
         return self.attribute(Item(self.formula(only), only.position))
 
@@ -63,12 +69,12 @@ class Binder(PredicateBinder):
         return only
 
     def _operand(self, step: Step, items: list[Item]) -> Operand:
-        return Name(step.argument) if step.code == "name" else step.argument  # type: ignore[no-any-return]
+        return Name(step.argument) if step.code == "name" else step.argument
 
     def _negate(self, step: Step, items: list[Item]) -> Operand:
         inner = items[0].operand
         if isinstance(inner, Word) and inner.kind == "number":
-            return replace(inner, negative=not inner.negative)
+            return inner._replace(negative=not inner.negative)
         if isinstance(inner, Interval):
             return Interval(-inner.months, -inner.micros)
         return self.called("negative", items)
@@ -87,6 +93,10 @@ class Binder(PredicateBinder):
             return self.called("later" if step.argument == "+" else "earlier", items)
         if step.argument == "+" and isinstance(left.operand, Interval):
             return self.called("later", [right, left])
+        if step.argument == "-" and self._reads_formulas:
+            types = [self.formula(item).type for item in items]
+            if all(type_.is_time for type_ in types):
+                return self.called("elapsed", items)
         return self.called(step.argument, items)
 
     def _and(self, step: Step, items: list[Item]) -> Expression:
@@ -164,7 +174,7 @@ class Binder(PredicateBinder):
         """A function of operands as a formula."""
         from wherecast.language.meaning.formula import call
 
-        undeclared = "string" if name in TEXTS or name in _PATTERNS else "float"
+        undeclared: Type = "string" if name in TEXTS or name in _PATTERNS else "float"
         return call(name, [self.formula(item, undeclared) for item in items])
 
 
@@ -188,12 +198,15 @@ _HANDLERS: dict[str, Callable[[Binder, Step, list[Item]], Any]] = {
     "not": Binder._not,
     "in": lambda binder, step, items: binder.member(step.argument[0], items),
     "between": lambda binder, step, items: binder.between(step.argument, items),
-    "pattern": lambda binder, step, items: binder.pattern(step.argument[0], items, step.argument[1]),
-    "is": lambda binder, step, items: binder.is_test(*step.argument, items[0]),
+    "pattern": lambda binder, step, items: binder.pattern(
+        step.argument[0], items, step.argument[1]
+    ),
+    "is": lambda binder, step, items: binder.is_test(
+        step.argument[0], step.argument[1], items[0]
+    ),
     "distinct": lambda binder, step, items: binder.distinct(step.argument, items),
     "call": Binder._call,
     "case": Binder._case,
     "cast": Binder._cast,
     "index": Binder._index,
 }
-

@@ -7,6 +7,7 @@ predicate on a derived attribute. Any other test is a formula that is true or fa
 from dataclasses import replace
 from typing import Any
 
+from wherecast.language.meaning.bind_operands import Item, Name, Place, fixed_of, word_of
 from wherecast.language.meaning.constants import ReadConstant, Word, check_text, read_constant
 from wherecast.language.meaning.derived import derive
 from wherecast.language.meaning.evaluate_formula import constant_value
@@ -36,10 +37,9 @@ from wherecast.language.meaning.formula import (
     formula_of,
 )
 from wherecast.language.meaning.geo import on_earth
-from wherecast.language.meaning.bind_operands import Item, Name, Operand, Place, fixed_of, word_of
 from wherecast.language.meaning.patterns import check_pattern
 from wherecast.language.meaning.resolve import resolve
-from wherecast.language.meaning.value_types import INTERVAL, TypeProblem
+from wherecast.language.meaning.value_types import INTERVAL
 from wherecast.language.text.steps import Interval
 from wherecast.model import Attribute, FilterError, Limits, Schema, Type
 
@@ -148,7 +148,7 @@ class PredicateBinder:
         """A comparison of two operands."""
         left, right = items
         if operator == "<=>":
-            return self.negated(self.distinct(False, items))
+            return self.distinct(True, items)
         word, other = self._constant_word(right), self._constant_word(left)
         if word is None and other is not None:
             left, right, word, other, operator = right, left, other, None, FLIPPED[operator]
@@ -374,5 +374,3 @@ def _offset_from_now(formula: Formula) -> int | None:
         return None
     sign = {"later": 1, "earlier": -1}[rest[1].name]  # type: ignore[union-attr]
     return None if rest[0].value.months else sign * rest[0].value.micros
-
-

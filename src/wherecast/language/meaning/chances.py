@@ -9,8 +9,8 @@ from math import prod
 from wherecast.language.meaning.expression import (
     And,
     Between,
-    Comparison,
     Compared,
+    Comparison,
     Distance,
     Expression,
     Member,
@@ -21,7 +21,15 @@ from wherecast.language.meaning.expression import (
 )
 from wherecast.model import Attribute
 
-_EQUAL, _BELOW, _BETWEEN, _PATTERN, _MISSING, _COMPARED, _NEAR = 0.01, 0.4, 0.15, 0.15, 0.1, 0.4, 0.05
+_EQUAL, _BELOW, _BETWEEN, _PATTERN, _MISSING, _COMPARED, _NEAR = (
+    0.01,
+    0.4,
+    0.15,
+    0.15,
+    0.1,
+    0.4,
+    0.05,
+)
 _MEMBERS_MAX = 0.5
 
 

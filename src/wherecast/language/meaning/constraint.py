@@ -110,7 +110,9 @@ def allows(constraint: Constraint, key: Key) -> bool:
         return False
     if key in constraint.excluded:
         return False
-    return all(pattern_verdict(pattern, key) is True for pattern in constraint.patterns)
+    return not isinstance(key, str) or all(
+        pattern_verdict(pattern, key) is True for pattern in constraint.patterns
+    )
 
 
 def _below(key: Key, high: Key) -> bool:
@@ -138,6 +140,7 @@ def _narrowed(found: Constraint, leaf: Predicate, leaves: Sequence[Predicate]) -
     settled = simplified(leaf)
     if isinstance(settled, Comparison):
         return _plain(found, settled)
+    assert isinstance(settled, Pattern)
     return replace(found, patterns=(*found.patterns, settled))
 
 

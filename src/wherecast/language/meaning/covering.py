@@ -15,6 +15,7 @@ from sys import float_info
 from wherecast.language.meaning.constraint import Constraint, Key, allows, intersect
 from wherecast.language.meaning.expression import Distance, Pattern, Predicate
 from wherecast.language.meaning.keys import RANGES, key_of, value_of
+from wherecast.language.meaning.patterns import pattern_verdict
 from wherecast.language.meaning.normal_form import Conjunction, NormalForm, Residual
 from wherecast.model import Attribute
 
@@ -193,7 +194,7 @@ def _disjoint_patterns(constraint: Constraint) -> bool:
         texts = [
             p.text
             for p in constraint.patterns
-            if isinstance(p, Pattern) and p.kind == kind and not p.negated
+            if p.kind == kind and not p.negated
         ]
         longest = max(texts, key=len, default="")
         if any(not _within(kind, text, longest) for text in texts):

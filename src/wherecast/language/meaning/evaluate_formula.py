@@ -70,5 +70,3 @@ def constant_value(formula: Formula) -> Any:
 
 def _nothing(_: Any) -> Any:
     raise AssertionError("a constant reads no attribute")
-
-

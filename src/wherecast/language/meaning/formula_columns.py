@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from wherecast.language.meaning.derived import Derived
 from wherecast.language.meaning.evaluate import evaluate
 from wherecast.language.meaning.evaluate_formula import applied, converted
 from wherecast.language.meaning.formula import (
@@ -22,7 +23,6 @@ from wherecast.language.meaning.formula import (
     Formula,
     fields_of,
 )
-from wherecast.language.meaning.derived import Derived
 from wherecast.language.meaning.formula_kernels import KERNELS, Vector
 from wherecast.language.meaning.value_types import ValueType
 from wherecast.model import Attribute
@@ -172,7 +172,10 @@ def _applied(name: str, type_: ValueType, arguments: list[Vector]) -> Vector:
         if found is not None:
             return found
     lists = [
-        [value if there else None for value, there in zip(values.tolist(), valid.tolist(), strict=True)]
+        [
+            value if there else None
+            for value, there in zip(values.tolist(), valid.tolist(), strict=True)
+        ]
         for values, valid in arguments
     ]
     made = [applied(name, type_, list(row)) for row in zip(*lists, strict=True)]
@@ -189,5 +192,3 @@ def _tightened(values: npt.NDArray[Any], type_: ValueType) -> Vector:
     if valid.any():
         tight[valid] = values[valid].astype(dtype)
     return tight, valid
-
-

@@ -101,13 +101,16 @@ def _first(type_: ValueType, *given: Vector) -> Vector | None:
 
 
 def _choose(type_: ValueType, *given: Vector) -> Vector | None:
-    *pairs, last = given if len(given) % 2 else (*given, None)
-    chosen = [pair for pair in pairs[1::2]] + ([last] if last is not None else [])
+    last = given[-1] if len(given) % 2 else None
+    pairs = given[: len(given) - len(given) % 2]
+    chosen = [*pairs[1::2], *([last] if last is not None else [])]
     if len({values.dtype for values, _ in chosen}) > 1:
         return None
     model = chosen[0][0]
     values, valid = last if last is not None else (np.zeros_like(model), np.zeros(len(model), bool))
-    for (condition, known), (value, there) in reversed(list(zip(pairs[::2], pairs[1::2], strict=True))):
+    for (condition, known), (value, there) in reversed(
+        list(zip(pairs[::2], pairs[1::2], strict=True))
+    ):
         holds = condition.astype(bool) & known
         values, valid = np.where(holds, value, values), np.where(holds, there, valid)
     return values, valid

@@ -21,6 +21,7 @@ from wherecast.language.meaning.expression import (
     Expression,
     Member,
     Missing,
+    Not,
     Or,
     Predicate,
     Truth,
@@ -70,7 +71,9 @@ def plan(expression: Expression) -> IndexPlan:
         return IndexPlan(((node,),))
     few = count_conjunctions(node, COVER_MAX) <= COVER_MAX
     has_derived = any(
-        isinstance(attribute, Derived) for leaf in predicates(node) for attribute in attributes_of(leaf)
+        isinstance(attribute, Derived)
+        for leaf in predicates(node)
+        for attribute in attributes_of(leaf)
     )
     if few and not has_derived:
         return IndexPlan(tuple(conjunctions_of(node)))
@@ -94,7 +97,7 @@ def _simplified(node: Expression) -> Expression:
             if part.value is not neutral:
                 return part
         elif type(part) is type(node):
-            parts += part.parts  # type: ignore[union-attr]
+            parts += part.parts
         else:
             parts.append(part)
     if not parts:
@@ -131,7 +134,8 @@ def _cover(node: Expression, with_derived: bool) -> Cover | None:
     if isinstance(node, And):
         covers = [cover for part in node.parts if (cover := _cover(part, with_derived))]
         return _joined(sorted(covers, key=_total)) if covers else None
-    return [(chance(node), (node,))] if _is_plain(node, with_derived) else None  # type: ignore[arg-type]
+    assert not isinstance(node, Not)
+    return [(chance(node), (node,))] if _is_plain(node, with_derived) else None
 
 
 def _joined(covers: Sequence[Cover]) -> Cover:

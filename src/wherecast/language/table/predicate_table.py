@@ -145,7 +145,9 @@ class PredicateTable:
         """The indexed conjunctions of one filter as objects, for people and tests."""
         first, last = self.conjunction_offsets[row : row + 2].tolist()
         programs = self.are_programs()
-        return tuple(self._conjunction(number) for number in range(first, last) if not programs[number])
+        return tuple(
+            self._conjunction(number) for number in range(first, last) if not programs[number]
+        )
 
     def _conjunction(self, number: int) -> Conjunction:
         first, last = self.predicate_offsets[number : number + 2].tolist()

@@ -55,6 +55,8 @@ def _predicate(part: Expression) -> str:
     match part:
         case Truth(value):
             return {True: "TRUE", False: "FALSE", None: "NULL"}[value]
+        case Comparison(Derived() as since, operator, int() as micros) if elapsed_sides(since):
+            return f"{elapsed_sides(since)} {operator} now() + {constant_text(Interval(0, micros), INTERVAL)}"
         case Comparison(Derived(type="bool") as test, "=", True):
             return test.name
         case Comparison(Derived(type="bool") as test, "<>", True):
@@ -80,12 +82,12 @@ def _predicate(part: Expression) -> str:
 
 
 def _pattern(part: Pattern) -> str:
-    operand = operand(part.attribute)
+    subject = operand(part.attribute)
     if part.kind in _FUNCTIONS:
-        return f"{'NOT ' * part.negated}{_FUNCTIONS[part.kind]}({operand}, {quoted(part.text)})"
+        return f"{'NOT ' * part.negated}{_FUNCTIONS[part.kind]}({subject}, {quoted(part.text)})"
     escape = "" if part.escape == "\\" else f" ESCAPE {quoted(part.escape)}"
     word = part.kind.upper()
-    return f"{operand} {'NOT ' * part.negated}{word} {quoted(part.text)}{escape}"
+    return f"{subject} {'NOT ' * part.negated}{word} {quoted(part.text)}{escape}"
 
 
 def operand(attribute: Attribute) -> str:

@@ -23,7 +23,7 @@ from wherecast.matching.columnar.search.residual_checks import LaterRows
 from wherecast.matching.columnar.snapshot import Snapshot
 from wherecast.matching.ids import Ids
 from wherecast.matching.index_file import map_file, write_file
-from wherecast.model import DEFAULT_LIMITS, Attribute, Schema, Type
+from wherecast.model import DEFAULT_LIMITS, Schema
 from wherecast.model.schema_files import read_back
 
 Arrays = dict[str, npt.NDArray[Any]]

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from wherecast.language.meaning.expression import Compared, Predicate
+from wherecast.language.meaning.patterns import pattern_verdict
 from wherecast.language.table.predicate_table import Distances
 from wherecast.matching.columnar.search.residual_checks import distances_hold, residual_holds
 from wherecast.matching.columnar.slots import SlotColumn

@@ -13,6 +13,7 @@ from wherecast.arrays.ranges import spans
 from wherecast.arrays.vectors import array_of
 from wherecast.language.meaning.covering import inwards
 from wherecast.language.meaning.expression import Predicate
+from wherecast.language.meaning.patterns import pattern_verdict
 from wherecast.language.table.predicate_table import Kind, PredicateTable
 from wherecast.matching.columnar.layout import Exact
 from wherecast.matching.columnar.predicates import Predicates

@@ -20,6 +20,7 @@ from typing import Any
 import pyarrow as pa
 
 from wherecast.arrays.vectors import array_of
+from wherecast.language.table.attribute_names import attribute_of
 from wherecast.matching import IndexPart
 from wherecast.model import Attribute, ConfigError, Schema
 from wherecast.model.errors import reason_of
@@ -31,7 +32,6 @@ from wherecast.pipeline.filters.filter_table import (
     RejectedFilter,
     assemble,
 )
-from wherecast.language.table.attribute_names import attribute_of
 from wherecast.pipeline.filters.loaded_filters import named_by
 from wherecast.store.blobs.blobs import Blobs
 from wherecast.store.blobs.host_cache import blob_name

@@ -33,8 +33,30 @@ NAMES: dict[str, str] = {
 }
 """Other names of functions."""
 _INTERNAL = frozenset(
-    "+ - * / % div negative later earlier elapsed case element = <> < <= > >= like ilike prefix"
-    " suffix".split()
+    [
+        "+",
+        "-",
+        "*",
+        "/",
+        "%",
+        "div",
+        "negative",
+        "later",
+        "earlier",
+        "elapsed",
+        "case",
+        "element",
+        "=",
+        "<>",
+        "<",
+        "<=",
+        ">",
+        ">=",
+        "like",
+        "ilike",
+        "prefix",
+        "suffix",
+    ]
 )
 CALLABLE = frozenset(FUNCTIONS) - _INTERNAL | frozenset(NAMES)
 """The names that a filter may call, besides `now`, `current_timestamp` and `if`."""

@@ -145,4 +145,3 @@ TIMES: dict[str, Function] = {
     "elapsed": Function(2, 2, _elapsed, lambda _, left, right: left - right),
 }
 """`later`, `earlier` and `elapsed` are `time ± interval` and the microseconds between times."""
-

@@ -17,6 +17,7 @@ from wherecast.arrays.ranges import spans
 from wherecast.language.meaning.comparing import COMPARISONS
 from wherecast.language.meaning.expression import Compared
 from wherecast.language.meaning.geo import EARTH_RADIUS_METRES, haversine_metres
+from wherecast.language.meaning.patterns import pattern_verdict
 from wherecast.language.table.predicate_table import OPERATORS, Distances, Kind, PredicateTable
 from wherecast.matching.columnar.slots import SlotColumn
 

@@ -18,6 +18,7 @@ from wherecast.arrays.vectors import array_of, texts_of, values_of
 from wherecast.matching.ids import Ids
 from wherecast.matching.trees.betree.listing import FIELDS, PARTITION, Listing
 from wherecast.model import Schema, SnapshotError
+from wherecast.model.values import TYPES
 
 _ABOUT, _NODES = b"wherecast.branch", b"wherecast.nodes"
 _FORMAT = 2
