@@ -12,9 +12,15 @@ a block of the level above holds the boxes of 64 blocks below. Child j of block 
 the low and high cell, the most selective first.
 
 *Predicates.* What decides exactly: a row per predicate of a conjunction, in key space.
+
+*Stamps.* A byte per filter: the mark of the last publication that reported it. Marks run from 1 to
+255; then all stamps become 0, and marks begin anew.
 """
 
 from enum import IntEnum, IntFlag
+from typing import NamedTuple
+
+import numpy as np
 
 CELL_MISSING = 0
 CELL_FIRST = 1
@@ -63,6 +69,7 @@ class Pointers(IntEnum):
     GROUPS = 16
     SECONDS = 17
     SCRATCH = 18
+    STAMPS = 19
 
 
 class CellPointers(IntEnum):
@@ -81,6 +88,18 @@ class CellPointers(IntEnum):
     SCALES = 10
 
 
+class Stamps(NamedTuple):
+    """By which the kernels report each filter once per publication; for one match at a time.
+
+    Attributes:
+        marks: uint8 [filters], the mark of the last publication that reported each filter.
+        last: int64 [1], the mark of the last publication.
+    """
+
+    marks: np.ndarray
+    last: np.ndarray
+
+
 class GroupFlag(IntFlag):
     """What happens to the entries of a group that its cells let pass."""
 
@@ -88,6 +107,7 @@ class GroupFlag(IntFlag):
     CHECK_EDGES = 2  # those are whose cell is an end of their range
     EXTRA = 4  # they go to the list of extra matches, not straight to the result
     REST = 8  # their sides that are no dimensions are compared one by one
+    ONCE = 16  # other entries may report the same filter, so the stamp of a filter is asked
 
 
 class Exact(IntEnum):

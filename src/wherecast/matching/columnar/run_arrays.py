@@ -135,7 +135,7 @@ def run_from_arrays(figures: dict[str, Any], arrays: Arrays) -> tuple[Run, Schem
         Predicates(**_under(arrays, "boxed.")),
         LaterRows(arrays["later.offsets"], arrays["later.rows"]),
         arrays["filters"],
-        PackedTrees(Quantisers(**_under(arrays, "cells.")), **_under(arrays, "forest."))
+        _packed=PackedTrees(Quantisers(**_under(arrays, "cells.")), **_under(arrays, "forest."))
         if "forest.headers" in arrays
         else None,
     )

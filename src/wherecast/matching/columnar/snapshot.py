@@ -26,7 +26,12 @@ from wherecast.matching.columnar.predicates import Predicates
 from wherecast.matching.columnar.search import flat_scan
 from wherecast.matching.columnar.search.column_scan import candidates
 from wherecast.matching.columnar.search.residual_checks import LaterRows, decide, later_rows
-from wherecast.matching.columnar.search.tree_matching import TreeInputs, match_trees
+from wherecast.matching.columnar.search.tree_matching import (
+    TreeInputs,
+    TreeSearch,
+    add_decided,
+    match_trees,
+)
 from wherecast.matching.columnar.slots import SlotColumn, absent, columns_of
 
 Ints = npt.NDArray[np.int64]
@@ -72,6 +77,7 @@ class Snapshot:
         boxed: the same predicates, and a box around each circle.
         later: the predicates that neither boxes nor keys can decide.
         filters: int64 [conjunctions], the filter of each.
+        search: how batches go through the trees; None for the default.
     """
 
     table: PredicateTable
@@ -79,6 +85,7 @@ class Snapshot:
     boxed: Predicates
     later: LaterRows
     filters: Ints
+    search: TreeSearch | None = None
     _packed: PackedTrees | None = None
     _inputs: TreeInputs | None = None
     _work: int = 0
@@ -114,10 +121,10 @@ class Snapshot:
             boxed = replace(boxed, least=np.zeros(1, np.int64), most=np.zeros(1, np.int64))
         whole = whole_sets(boxed)
         counts = np.diff(self.table.conjunction_offsets)
-        extra = (counts[self.filters] > 1) | (np.diff(self.later.offsets) > 0)
+        extra, several = np.diff(self.later.offsets) > 0, counts[self.filters] > 1
         entries = entries_of(boxed, whole)
         columns = [self._columns(batch) for batch in samples]
-        conjunctions = Conjunctions(self.filters, extra, whole)
+        conjunctions = Conjunctions(self.filters, extra, several, whole)
         return build(entries, boxed, self.is_float, conjunctions, columns)
 
     def _columns(self, batch: pa.RecordBatch) -> list[SlotColumn]:
@@ -187,11 +194,13 @@ class Snapshot:
         else:
             found = candidates(self.plain, own, len(chosen))
         places, conjunctions = found
-        empty = np.zeros(rows + 1, np.int64), np.zeros(0, np.int32)
-        offsets, numbers = self._joined(columns, *empty, chosen[places], conjunctions)
-        return SnapshotMatches(
-            offsets, numbers, checked=len(chosen) * (len(self.plain.offsets) - 1)
-        )
+        publications, filters = self._decided(columns, chosen[places], conjunctions)
+        is_new = np.ones(len(filters), bool)  # conjunctions of one filter are neighbours
+        is_new[1:] = (np.diff(publications) != 0) | (np.diff(filters) != 0)
+        counts = np.bincount(publications[is_new], minlength=rows)
+        offsets = np.concatenate([[0], np.cumsum(counts)])
+        checked = len(chosen) * (len(self.plain.offsets) - 1)
+        return SnapshotMatches(offsets, filters[is_new].astype(np.int32), checked=checked)
 
     def _match_mixed(
         self, columns: list[SlotColumn], odd: Ints, rows: int, samples: Sequence[pa.RecordBatch]
@@ -214,33 +223,19 @@ class Snapshot:
         packed = self.packed_trees(samples)
         if self._inputs is None:
             self._inputs = TreeInputs.of(packed, self.boxed, self.is_float)
-        trees = match_trees(self._inputs, columns, rows)
+        trees = match_trees(self._inputs, columns, rows, self.search)
         ends, numbers, checked = trees.ends, trees.numbers, trees.checked
         if len(trees.extra):
             publications = trees.extra[:, 0].astype(np.int64)
             conjunctions = packed.sources[trees.extra[:, 1]].astype(np.int64)
-            ends, numbers = self._joined(columns, ends, numbers, publications, conjunctions)
+            decided = self._decided(columns, publications, conjunctions)
+            ends, numbers = add_decided(self._inputs, trees, *decided)
             checked += len(trees.extra)
         return SnapshotMatches(ends, numbers, trees.inner, trees.leaf, checked)
 
-    def _joined(
-        self,
-        columns: list[SlotColumn],
-        ends: Ints,
-        numbers: npt.NDArray[np.int32],
-        publications: Ints,
-        conjunctions: Ints,
-    ) -> tuple[Ints, npt.NDArray[np.int32]]:
-        """The matches and the candidates that hold, each filter once per publication."""
+    def _decided(
+        self, columns: list[SlotColumn], publications: Ints, conjunctions: Ints
+    ) -> tuple[Ints, Ints]:
+        """The candidates that hold, as publications and filters, in the order that they have."""
         holds = decide(self.table, self.later, columns, publications, conjunctions)
-        found = self.filters[conjunctions[holds]]
-        pairs = np.unique(publications[holds] * max(1, len(self.table)) + found)
-        publications, found = np.divmod(pairs, max(1, len(self.table)))
-        counts = np.bincount(publications, minlength=len(ends) - 1)
-        joined = np.concatenate([[0], np.cumsum(np.diff(ends) + counts)])
-        result = np.empty(int(joined[-1]), np.int32)
-        rows = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
-        result[joined[rows] + np.arange(len(numbers)) - ends[rows]] = numbers
-        within = np.arange(len(pairs)) - np.repeat(np.cumsum(counts) - counts, counts)
-        result[joined[publications] + np.diff(ends)[publications] + within] = found
-        return joined, result
+        return publications[holds], self.filters[conjunctions[holds]]

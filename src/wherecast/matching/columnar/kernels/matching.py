@@ -7,6 +7,7 @@ there are many groups, a group takes all publications that have its attributes (
 import numpy as np
 
 from wherecast.matching.columnar.kernels.cell_kernels import key_at, lower_bound
+from wherecast.matching.columnar.kernels.result_rows import next_mark, put_once
 from wherecast.matching.columnar.kernels.simd import (
     count_bits,
     edge64,
@@ -32,16 +33,20 @@ _FLAGS, _SIZE, _NEEDED, _EXACT, _REST = (
     int(word) for word in (Header.FLAGS, Header.SIZE, Header.NEEDED, Header.EXACT, Header.REST)
 )
 _SLOTS = 8 * int(Header.SLOTS)  # bytes
-_CHECK_ALL, _CHECK_EDGES, _EXTRA, _HAS_REST = (
+_CHECK_ALL, _CHECK_EDGES, _EXTRA, _HAS_REST, _ONCE = (
     int(flag)
-    for flag in (GroupFlag.CHECK_ALL, GroupFlag.CHECK_EDGES, GroupFlag.EXTRA, GroupFlag.REST)
-)
+    for flag in (
+        GroupFlag.CHECK_ALL, GroupFlag.CHECK_EDGES, GroupFlag.EXTRA, GroupFlag.REST,
+        GroupFlag.ONCE,
+    )
+)  # fmt: skip
 _RANGE, _SET, _NOT_SET, _MISSING = (
     int(kind) for kind in (Exact.RANGE, Exact.SET, Exact.NOT_SET, Exact.MISSING)
 )
 (
     _COLUMNS, _IS_FLOAT, _HEADERS, _BLOCKS, _NUMBERS, _SOURCES, _OFFSETS, _PREDICATE_SLOTS, _KINDS,
     _LOWS, _HIGHS, _KEYS, _EXACT_SLOTS, _REST_ENDS, _RESTS, _DIRECTORY, _GROUPS, _SECONDS, _SCRATCH,
+    _STAMPS,
 ) = (int(pointer) for pointer in Pointers)  # fmt: skip
 _HEADER_BYTES = 192
 
@@ -190,8 +195,26 @@ def _emit(at, bits, position, out, found):
 
 
 @njit(inline="always")
-def _probe(at, header, row, publication, half, out, found, extra, extra_count, counters):
-    """Matches a publication with the entries of one group; returns the new counts."""
+def _emit_once(at, bits, position, out, found, mark):
+    """Writes the filters of the lanes that no entry has reported for this publication."""
+    numbers, marks = load_i64(at, _NUMBERS), load_i64(at, _STAMPS)
+    if bits == _ALL:
+        for lane in range(64):
+            found = put_once(load_i32(numbers, position + lane), out, found, marks, mark)
+        return found
+    while bits:
+        number = load_i32(numbers, position + first_bit(bits))
+        found = put_once(number, out, found, marks, mark)
+        bits &= bits - _ONE
+    return found
+
+
+@njit(inline="always")
+def _probe(at, header, row, publication, half, out, found, extra, extra_count, counters, mark):
+    """Matches a publication with the entries of one group; returns the new counts.
+
+    Each filter is written once where `mark` is that of the publication; 0 asks no stamps.
+    """
     start, waiting, inner = _leaves(at, header, row, half)
     blocks, scratch, sources = load_i64(at, _BLOCKS), load_i64(at, _SCRATCH), load_i64(at, _SOURCES)
     dims, flags = load_i64(header, _DIMS), load_i64(header, _FLAGS)
@@ -223,6 +246,8 @@ def _probe(at, header, row, publication, half, out, found, extra, extra_count, c
                 store_i32(extra, 2 * extra_count + 1, np.int32(position + first_bit(bits)))
                 extra_count += 1
                 bits &= bits - _ONE
+        elif flags & _ONCE and mark:
+            found = _emit_once(at, bits, position, out, found, mark)
         elif bits:
             found = _emit(at, bits, position, out, found)
     counters[0] += inner
@@ -241,7 +266,7 @@ def _usable(header, row):
 
 
 @njit(cache=True, nogil=True)
-def match_rows(cells, begin, first, pointers, half, out, ends, extra, counts):
+def match_rows(cells, begin, first, pointers, half, out, ends, extra, counts, stamps):
     """Matches the publications of a chunk from `begin` on; returns the next one to match.
 
     Stops where `out` or `extra` could overflow; the caller makes room and calls again.
@@ -249,14 +274,14 @@ def match_rows(cells, begin, first, pointers, half, out, ends, extra, counts):
     Shapes: cells uint16 [rows, slots]; first, the row of the batch that the chunk begins with;
     pointers int64, the addresses of the arrays that the fields of `Pointers` name, which the caller
     keeps alive; out int32; ends int64 [rows of the batch + 1]; extra int32 [room, 2]; counts int64
-    [4]: inner and leaf blocks read, entries checked, extra matches.
+    [4]: inner and leaf blocks read, entries checked, extra matches; stamps, `Stamps`.
     """
     rows, width = cells.shape
     at, matrix, result = pointers.ctypes.data, cells.ctypes.data, out.ctypes.data
     lists, others, members = load_i64(at, _DIRECTORY), load_i64(at, _SECONDS), load_i64(at, _GROUPS)
     extra_at, extra_count, found = extra.ctypes.data, counts[3], ends[first + begin]
     for publication in range(begin, rows):
-        row = matrix + publication * width * 2
+        row, mark = matrix + publication * width * 2, next_mark(stamps.marks, stamps.last)
         inner, leaf, checked = counts[0], counts[1], counts[2]
         for slot in range(width + 1):
             if slot < width and load_u16(row, slot) == 0:
@@ -274,7 +299,7 @@ def match_rows(cells, begin, first, pointers, half, out, ends, extra, counts):
                     return publication  # this row is matched again, from its start
                 found, extra_count = _probe(
                     at, header, row, first + publication, half, result, found, extra_at,
-                    extra_count, counts,
+                    extra_count, counts, mark,
                 )  # fmt: skip
         ends[first + publication + 1] = found
         counts[3] = extra_count
@@ -296,8 +321,8 @@ def match_groups(cells, there, state, first, pointers, groups, half, stream, par
     """Matches the publications of a chunk group by group, from a state on; whether all are done.
 
     What a publication finds in a group is a part: the publication and the number of its matches,
-    which are next in `stream`. Stops where an array could overflow; the caller makes room and calls
-    again.
+    which are next in `stream`. A filter may be in several parts of a publication: `once` follows.
+    Stops where an array could overflow; the caller makes room and calls again.
 
     Shapes: as `match_rows`; there uint64 [slots, words of 64 rows]; state int64 [2], the group and
     the publication to go on with; groups, how many there are; stream int32; parts int32 [room, 2];
@@ -326,7 +351,7 @@ def match_groups(cells, there, state, first, pointers, groups, half, stream, par
                 before = found
                 found, extra_count = _probe(
                     at, header, matrix + publication * width * 2, first + publication, half,
-                    result, found, extra_at, extra_count, counts,
+                    result, found, extra_at, extra_count, counts, np.uint8(0),
                 )  # fmt: skip
                 if found > before:
                     store_i32(parts_at, 2 * part, np.int32(publication))
@@ -335,27 +360,3 @@ def match_groups(cells, there, state, first, pointers, groups, half, stream, par
         begin = 0
     counts[3], counts[4], counts[5] = extra_count, found, part
     return True
-
-
-@njit(cache=True, nogil=True)
-def gather(parts, count, stream, first, rows, ends, out):
-    """Puts the parts of a chunk into the rows of the result.
-
-    Shapes: parts int32 [count or more, 2]; stream int32; ends int64 [rows of the batch + 1], known
-    up to `first`, filled for the `rows` after it; out int32, with room for all of `stream`.
-    """
-    free = np.zeros(rows + 1, np.int64)
-    for part in range(count):
-        free[parts[part, 0] + 1] += parts[part, 1]
-    free[0] = ends[first]
-    for row in range(rows):
-        free[row + 1] += free[row]
-        ends[first + row + 1] = free[row + 1]
-    source, target, at = stream.ctypes.data, out.ctypes.data, 0
-    for part in range(count):
-        row, size = np.int64(parts[part, 0]), np.int64(parts[part, 1])
-        here = free[row]
-        for place in range(size):
-            store_i32(target, here + place, load_i32(source, at + place))
-        free[row] = here + size
-        at += size

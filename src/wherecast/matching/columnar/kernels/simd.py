@@ -64,6 +64,7 @@ load_i32 = _loader(types.int32, _I32)
 load_i64 = _loader(types.int64, _I64)
 load_u64 = _loader(types.uint64, _I64)
 load_f64 = _loader(types.float64, ir.DoubleType())
+store_u8 = _storer(types.uint8, _U8)
 store_u16 = _storer(types.uint16, _U16)
 store_i32 = _storer(types.int32, _I32)
 

@@ -14,7 +14,7 @@ from wherecast.matching.columnar.cells import (
     Quantisers,
     missing_cells,
 )
-from wherecast.matching.columnar.layout import CELL_LAST, LANES, Header
+from wherecast.matching.columnar.layout import CELL_LAST, LANES, GroupFlag, Header
 from wherecast.matching.columnar.packed import PackedTrees
 from wherecast.matching.columnar.packing.cell_weights import CellWeights, cell_weights
 from wherecast.matching.columnar.packing.entries import Entries
@@ -44,12 +44,14 @@ class Conjunctions:
 
     Attributes:
         filters: int64 [conjunctions], the filter of each.
-        extra: bool [conjunctions], those whose matches take the longer way.
+        extra: bool [conjunctions], those that keys do not decide.
+        several: bool [conjunctions], those of filters that have several.
         whole: bool [conjunctions], those whose group has all their sides as dimensions.
     """
 
     filters: Ints
     extra: npt.NDArray[np.bool_]
+    several: npt.NDArray[np.bool_]
     whole: npt.NDArray[np.bool_]
 
 
@@ -69,22 +71,22 @@ def build(
         conjunctions: the conjunctions that the entries come from.
         samples: the columns of each sample of publications.
     """
-    width, filters, extra = len(is_float), conjunctions.filters, conjunctions.extra
+    width, filters = len(is_float), conjunctions.filters
     low, high, quantisers = _quantised(entries, predicates, is_float)
     encoding = Encoding.of(quantisers, is_float)
     cells = [Encoder(columns, encoding).cells()[0] for columns in samples]
     weights = cell_weights(entries, (low, high), quantisers, cells)
     chance = weights.chance(entries.slots, low, high)
-    whole, late = conjunctions.whole[entries.conjunctions], extra[entries.conjunctions]
-    late |= _may_meet(entries, quantisers.exact)
-    plan = plan_groups(entries, whole, chance, late)
+    whole = conjunctions.whole[entries.conjunctions]
+    outcome = _outcomes(entries, conjunctions, quantisers.exact)
+    plan = plan_groups(entries, whole, chance, outcome)
     count = len(plan.shared)
     order = np.argsort(plan.group, kind="stable")
     starts = np.searchsorted(plan.group[order], np.arange(count + 1))
     slots, needed = _dimensions(entries, plan, chance, width)
     headers, positions = headers_of(starts, slots)
     headers[:, Header.NEEDED] = needed
-    set_flags(headers, entries, plan, late, quantisers.exact)
+    set_flags(headers, entries, plan, outcome, quantisers.exact)
     set_exact(headers, slots, quantisers.exact)
     blocks = aligned(cell_count(headers), np.uint16)
     numbers, sources = aligned(positions, np.int32), aligned(positions, np.int32)
@@ -131,6 +133,13 @@ def _quantised(
         )
     missing_cells(low, high, entries.missing)
     return low, high, builder.finish()
+
+
+def _outcomes(entries: Entries, conjunctions: Conjunctions, exact: npt.NDArray[np.uint8]) -> Ints:
+    """What becomes of the matches of each entry, int64 [entries]: EXTRA, ONCE or no flag."""
+    extra = conjunctions.extra[entries.conjunctions]
+    again = conjunctions.several[entries.conjunctions] | _may_meet(entries, exact)
+    return np.where(extra, int(GroupFlag.EXTRA), np.where(again, int(GroupFlag.ONCE), 0))
 
 
 def _may_meet(entries: Entries, exact: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:

@@ -46,7 +46,7 @@ def set_flags(
     headers: Ints,
     entries: Entries,
     plan: GroupPlan,
-    late: npt.NDArray[np.bool_],
+    outcome: Ints,
     exact: npt.NDArray[np.uint8],
 ) -> None:
     """Writes into the headers what happens to the entries of each group."""
@@ -55,7 +55,8 @@ def set_flags(
     for flag, groups in (
         (GroupFlag.CHECK_ALL, plan.group[entries.check]),
         (GroupFlag.CHECK_EDGES, group[exact[entries.slots] == 0]),
-        (GroupFlag.EXTRA, plan.group[late]),
+        (GroupFlag.EXTRA, plan.group[outcome == GroupFlag.EXTRA]),
+        (GroupFlag.ONCE, plan.group[outcome == GroupFlag.ONCE]),
         (GroupFlag.REST, group[~plan.is_dim]),
     ):
         flags[np.unique(groups)] |= int(flag)

@@ -49,11 +49,11 @@ def _decided_by(flags: GroupFlag) -> str:
         words += ", then exact keys for all that pass"
     elif GroupFlag.CHECK_EDGES in flags:
         words += ", and exact keys at the edges"
-    return (
-        f"{words}; then patterns, distances or other conjunctions"
-        if GroupFlag.EXTRA in flags
-        else words
-    )
+    if GroupFlag.EXTRA in flags:
+        words += "; then patterns or distances"
+    elif GroupFlag.ONCE in flags:
+        words += "; each filter once, whatever other conjunctions say"
+    return words
 
 
 def explain_plan(runs: Sequence[Run]) -> str:

@@ -55,7 +55,7 @@ def whole_sets(predicates: Predicates) -> Bools:
 
 
 def plan_groups(
-    entries: Entries, whole: Bools, chance: npt.NDArray[np.float64], extra: Bools
+    entries: Entries, whole: Bools, chance: npt.NDArray[np.float64], outcome: Ints
 ) -> GroupPlan:
     """The groups of entries.
 
@@ -63,11 +63,11 @@ def plan_groups(
         entries: what is grouped.
         whole: bool [entries], those whose group has all their sides as dimensions.
         chance: float64 [sides], how likely a publication satisfies each side.
-        extra: bool [entries], those whose matches take the longer way.
+        outcome: int64 [entries], flags of `GroupFlag`; only those with the same share a group.
     """
     owner = np.repeat(np.arange(len(entries)), np.diff(entries.offsets))
     is_dim, shared = np.ones(len(owner), bool), np.zeros(len(entries), bool)
-    kinds = entries.check * 4 + extra * 2 + ~whole
+    kinds = outcome * 8 + entries.check * 2 + ~whole
     if not whole.all():
         rank = _ranks(owner, chance, entries.offsets)
         is_dim = whole[owner] | (rank < _KEY)
@@ -75,10 +75,10 @@ def plan_groups(
         np.add.at(passing, owner[is_dim], np.log(np.maximum(chance[is_dim], 1e-300)))
         shared = ~whole & (passing > np.log(_KEY_CHANCE_MAX))
         is_dim[shared[owner]] = _are_common(entries.slots[shared[owner]])
-        group, count = _groups(entries, is_dim & ~shared[owner], kinds + 8 * shared)
+        group, count = _groups(entries, is_dim & ~shared[owner], kinds + 4 * shared)
         few = ~whole & ~shared & (np.bincount(group, minlength=count)[group] < _PAIR_MIN)
         is_dim[few[owner]] = rank[few[owner]] == 0
-    group, count = _groups(entries, is_dim & ~shared[owner], kinds + 8 * shared)
+    group, count = _groups(entries, is_dim & ~shared[owner], kinds + 4 * shared)
     of_group = np.zeros(count, bool)
     of_group[group] = shared
     return GroupPlan(group, is_dim, of_group)
