@@ -42,6 +42,11 @@ class ByteCache(Generic[K, V]):
         """The bytes of all keys and values, as `size_of` measures them."""
         return self._young_bytes + self._old_bytes
 
+    def find(self, key: K) -> V | None:
+        """The value of a key, or None where the cache has none."""
+        found = self._young.get(key)
+        return self._old.get(key) if found is None else found
+
     def get(self, key: K, make: Callable[[K], V]) -> V:
         """The value of a key, made where the cache has none; None is no value.
 

@@ -25,6 +25,7 @@ from wherecast.language.meaning.expression import (
 )
 from wherecast.language.meaning.geo import haversine_metres
 from wherecast.language.meaning.patterns import ilike, like
+from wherecast.language.meaning.regex import rlike
 from wherecast.model import Attribute, Value
 
 Row = Mapping[str, Value]
@@ -108,6 +109,9 @@ def _pattern(leaf: Pattern, row: Row) -> Verdict:
     value = row_value(leaf.attribute, row, leaf.fold)
     if value is None:
         return None
+    if leaf.kind == "rlike":
+        found = rlike(value, leaf.text)
+        return None if found is None else found != leaf.negated
     return PATTERNS[leaf.kind](value, leaf.text, leaf.escape) != leaf.negated
 
 

@@ -13,7 +13,7 @@ from wherecast.model import Attribute, Value
 
 Operator = Literal["=", "<>", "<", "<=", ">", ">="]
 Fold = Literal["", "lower", "upper"]
-PatternKind = Literal["like", "ilike", "prefix", "suffix", "contains"]
+PatternKind = Literal["like", "ilike", "prefix", "suffix", "contains", "rlike"]
 Constant = Value | Decimal
 
 NEGATED: dict[Operator, Operator] = {
@@ -67,7 +67,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A string attribute against a pattern, a prefix, a suffix or a part."""
+    """A string attribute against a pattern, a prefix, a suffix, a part or an expression."""
 
     attribute: Attribute
     kind: PatternKind

@@ -53,10 +53,17 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class LikeForm:
-    """A pattern as its parts; where there is only one, it is the whole string."""
+    """A pattern that was read.
+
+    Attributes:
+        parts: what stands between its `%`; where there is only one part, it is the whole string.
+        length_min: the least number of letters of a string of this form.
+        longest_run: the letters of the longest run, which each such string has; maybe none.
+    """
 
     parts: tuple[Part, ...]
     length_min: int
+    longest_run: str
 
     def holds(self, value: str, effort: Effort | None = None) -> bool:
         """Whether a string has this form."""
@@ -75,11 +82,6 @@ class LikeForm:
                 return False
             place = found + part.length
         return place <= end
-
-    def longest_run(self) -> str:
-        """The longest run of letters, which each string of this form has; maybe none."""
-        runs = (letters for part in self.parts for _, letters in part.runs)
-        return max(runs, key=len, default="")
 
 
 def like_form(symbols: Sequence[str]) -> LikeForm:
@@ -107,7 +109,8 @@ def unescaped_form(text: str) -> LikeForm:
 
 def _form(texts: list[list[str]]) -> LikeForm:
     parts = tuple(_part(runs) for runs in texts)
-    return LikeForm(parts, sum(part.length for part in parts))
+    runs = (part.runs[part.key][1] for part in parts if part.runs)
+    return LikeForm(parts, sum(part.length for part in parts), max(runs, key=len, default=""))
 
 
 def _part(texts: list[str]) -> Part:
@@ -123,8 +126,10 @@ def _part(texts: list[str]) -> Part:
 
 def find_part(value: str, part: Part, start: int, effort: Effort | None = None) -> int:
     """Where a part first fits at or after a place, or -1."""
+    if start + part.length > len(value):
+        return -1
     if part.key < 0:
-        return start if start + part.length <= len(value) else -1
+        return start
     lead, letters = part.runs[part.key]
     others = part.runs[: part.key] + part.runs[part.key + 1 :]
     last = len(value) - part.length + lead  # the last place of the key

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from wherecast.language.byte_cache import ByteCache
 from wherecast.language.meaning.expression import Pattern, PatternKind
 from wherecast.language.meaning.like import ANY, ONE, LikeForm, like_form, unescaped_form
+from wherecast.language.meaning.regex import compile_regex
 from wherecast.model import FilterError, Limits
 
 _FORMS_BYTES_MAX = 16 * 1024 * 1024
@@ -125,7 +126,15 @@ def ilike(value: str, text: str, escape: str) -> bool:
 
 
 def check_pattern(pattern: Pattern, limits: Limits, position: int | None = None) -> None:
-    """Refuses a LIKE pattern that is malformed or has too many wildcards."""
+    """Refuses a pattern that is malformed, or that could cost too much."""
+    if pattern.kind == "rlike":
+        program = compile_regex(pattern.text, position).program
+        if program > limits.regex_program_max:
+            message = (
+                f"the pattern needs {program} instructions and exceeds the limit of"
+                f" {limits.regex_program_max}"
+            )
+            raise FilterError(message, position, code="limit")
     if pattern.kind not in ("like", "ilike"):
         return
     text = pattern.text.lower() if pattern.kind == "ilike" else pattern.text

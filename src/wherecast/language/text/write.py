@@ -91,7 +91,7 @@ def _pattern(part: Pattern) -> str:
     operand = _operand(part.attribute, part.fold)
     if part.kind in _FUNCTIONS:
         return f"{'NOT ' * part.negated}{_FUNCTIONS[part.kind]}({operand}, {quoted(part.text)})"
-    escape = "" if part.escape == "\\" else f" ESCAPE {quoted(part.escape)}"
+    escape = "" if part.escape == "\\" or part.kind == "rlike" else f" ESCAPE {quoted(part.escape)}"
     word = part.kind.upper()
     return f"{operand} {'NOT ' * part.negated}{word} {quoted(part.text)}{escape}"
 
