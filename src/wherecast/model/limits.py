@@ -18,6 +18,7 @@ class Limits:
     conjunctions_max: int = 64
     in_values_max: int = 10_000
     pattern_wildcards_max: int = 32
+    regex_program_max: int = 500
     payload_bytes_max: int = 256 * 1024
 
 

@@ -88,8 +88,7 @@ class DeferredReader:
 
     def read_accepted(self, filters: Sequence[AcceptedFilter]) -> PredicateTable:
         """The table of filters that were accepted."""
-        schema, limits = self._shapes.schema, self._shapes.limits
-        builder = TableBuilder(schema, len(filters))
+        builder = TableBuilder(self._shapes.schema, len(filters))
         known: dict[str, int] = {}
         shapes = [-1 if f.key is None else known.setdefault(f.key, len(known)) for f in filters]
         counts = [len(f.constants) for f in filters]
@@ -97,7 +96,7 @@ class DeferredReader:
         literals = constants_of([c for f in filters for c in f.constants], builder.string)
         cut = Cut(np.array(shapes, np.int64), list(known), starts, literals)
         for row in read_cut(cut, self._shapes, builder).tolist():
-            read_alone(row, filters[row].text, schema, limits, builder)
+            read_alone(row, filters[row].text, self._shapes, builder)
         return builder.finish(len(known))
 
 

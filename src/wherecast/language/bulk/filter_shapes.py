@@ -57,9 +57,10 @@ class FilterShape:
 class Shapes:
     """The shapes of a schema, each compiled once, by the keys that `cut` gives."""
 
-    def __init__(self, schema: Schema, limits: Limits) -> None:
+    def __init__(self, schema: Schema, limits: Limits, has_programs: bool = True) -> None:
         self.schema = schema
         self.limits = limits
+        self.has_programs = has_programs
         self._known: dict[str, FilterShape | None] = {}
 
     def __len__(self) -> int:
@@ -74,9 +75,10 @@ class Shapes:
             if len(self._known) >= _SHAPES_MAX:
                 self._known = {}
             example = example_of(key)
-            self._known[key] = (
-                None if example is None else compile_shape(example, self.schema, self.limits)
-            )
+            found = None if example is None else compile_shape(example, self.schema, self.limits)
+            if found is not None and found.program and not self.has_programs:
+                found = None
+            self._known[key] = found
         return self._known[key]
 
 

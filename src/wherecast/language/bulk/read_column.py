@@ -12,7 +12,7 @@ from wherecast.language.bulk.filter_shapes import Shapes, read_shape
 from wherecast.language.bulk.fragments import read_fragments
 from wherecast.language.bulk.literals import Cut, cut, shape_key
 from wherecast.language.filter import read_expression
-from wherecast.language.meaning.index_plan import plan
+from wherecast.language.meaning.index_plan import plan, without_program
 from wherecast.language.meaning.normal_form import form_of
 from wherecast.language.table.predicate_table import PredicateTable
 from wherecast.language.table.table_builder import TableBuilder
@@ -30,25 +30,29 @@ def read_filters(
     texts: pa.Array | pa.ChunkedArray | Sequence[str | None],
     schema: Schema,
     limits: Limits = DEFAULT_LIMITS,
+    has_programs: bool = True,
 ) -> PredicateTable:
     """The predicate table of a column of filter texts; bad ones are in its `rejected`.
+
+    Without programs, the whole filter is a predicate where its conjunctions do not decide: for
+    indexes that run no programs.
 
     A shape is parsed once, and the constants of all filters of that shape are read as columns.
     Filters of rare shapes are read predicate by predicate where that is possible; of the others,
     those that share their shape with hardly any are read one by one.
     """
-    shapes = Shapes(schema, limits)
+    shapes = Shapes(schema, limits, has_programs)
     column = _column(texts)
     builder = TableBuilder(schema, len(column))
     given = column if isinstance(texts, pa.Array | pa.ChunkedArray) else texts
     if len(column) <= _ALONE_MAX:
         plain = column.to_pylist()
         for row in range(len(column)):
-            read_alone(row, _text(given[row]), schema, limits, builder)
+            read_alone(row, _text(given[row]), shapes, builder)
         return builder.finish(len({shape_key(text) for text in plain}))
     parts = cut(column, builder.string, limits.filter_text_bytes_max)
     for row in read_cut(parts, shapes, builder).tolist():
-        read_alone(row, _text(given[row]), schema, limits, builder)
+        read_alone(row, _text(given[row]), shapes, builder)
     return builder.finish(len(parts.keys))
 
 
@@ -74,14 +78,15 @@ def read_cut(parts: Cut, shapes: Shapes, builder: TableBuilder) -> Ints:
     return np.concatenate(alone)
 
 
-def read_alone(
-    row: int, text: str | None, schema: Schema, limits: Limits, builder: TableBuilder
-) -> None:
+def read_alone(row: int, text: str | None, shapes: Shapes, builder: TableBuilder) -> None:
     """Reads one filter into the table, or notes why it is rejected."""
     try:
         if text is None:
             raise FilterError("the filter is null")
-        made = plan(read_expression(text, schema, limits))
+        expression = read_expression(text, shapes.schema, shapes.limits)
+        made = plan(expression)
+        if not shapes.has_programs:
+            made = without_program(made, expression)
         builder.add_plan(row, form_of(made.conjunctions), made.program)
     except FilterError as error:
         builder.reject(row, error)

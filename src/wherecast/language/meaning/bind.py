@@ -201,9 +201,7 @@ _HANDLERS: dict[str, Callable[[Binder, Step, list[Item]], Any]] = {
     "pattern": lambda binder, step, items: binder.pattern(
         step.argument[0], items, step.argument[1]
     ),
-    "is": lambda binder, step, items: binder.is_test(
-        step.argument[0], step.argument[1], items[0]
-    ),
+    "is": lambda binder, step, items: binder.is_test(step.argument[0], step.argument[1], items[0]),
     "distinct": lambda binder, step, items: binder.distinct(step.argument, items),
     "call": Binder._call,
     "case": Binder._case,

@@ -15,8 +15,8 @@ from sys import float_info
 from wherecast.language.meaning.constraint import Constraint, Key, allows, intersect
 from wherecast.language.meaning.expression import Distance, Pattern, Predicate
 from wherecast.language.meaning.keys import RANGES, key_of, value_of
-from wherecast.language.meaning.patterns import pattern_verdict
 from wherecast.language.meaning.normal_form import Conjunction, NormalForm, Residual
+from wherecast.language.meaning.patterns import pattern_verdict
 from wherecast.model import Attribute
 
 _FINITE_MAX = key_of("float", float_info.max)
@@ -191,11 +191,7 @@ def _meet(left: Conjunction, right: Conjunction) -> bool:
 def _disjoint_patterns(constraint: Constraint) -> bool:
     """Whether two prefixes or two suffixes exclude each other."""
     for kind in ("prefix", "suffix"):
-        texts = [
-            p.text
-            for p in constraint.patterns
-            if p.kind == kind and not p.negated
-        ]
+        texts = [p.text for p in constraint.patterns if p.kind == kind and not p.negated]
         longest = max(texts, key=len, default="")
         if any(not _within(kind, text, longest) for text in texts):
             return True

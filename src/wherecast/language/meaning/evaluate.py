@@ -25,7 +25,7 @@ from wherecast.language.meaning.expression import (
     Truth,
 )
 from wherecast.language.meaning.geo import haversine_metres
-from wherecast.language.meaning.patterns import PATTERNS
+from wherecast.language.meaning.patterns import pattern_verdict
 from wherecast.model import Attribute, Value
 
 Row = Mapping[str, Value]
@@ -79,7 +79,7 @@ def _pattern(leaf: Pattern, row: Row) -> Verdict:
     value = row_value(leaf.attribute, row)
     if value is None:
         return None
-    return PATTERNS[leaf.kind](value, leaf.text, leaf.escape) != leaf.negated
+    return pattern_verdict(leaf, value)
 
 
 def _missing(leaf: Missing, row: Row) -> Verdict:

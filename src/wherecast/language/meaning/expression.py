@@ -63,7 +63,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A string attribute against a pattern, a prefix, a suffix or a part."""
+    """A string attribute against a pattern, a prefix, a suffix, a part or an expression."""
 
     attribute: Attribute
     kind: PatternKind

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from wherecast.language.meaning.chances import chance
-from wherecast.language.meaning.derived import Derived
+from wherecast.language.meaning.derived import Derived, derive
 from wherecast.language.meaning.expression import (
     And,
     Between,
@@ -28,6 +28,7 @@ from wherecast.language.meaning.expression import (
     attributes_of,
     predicates,
 )
+from wherecast.language.meaning.formula import Condition, formula_of
 from wherecast.language.meaning.negation import pushed
 from wherecast.language.meaning.normal_form import conjunctions_of, count_conjunctions
 
@@ -82,6 +83,16 @@ def plan(expression: Expression) -> IndexPlan:
         return IndexPlan(tuple(conjunctions_of(node)))
     found = found or _cover(node, with_derived=True) or [(1.0, ())]
     return IndexPlan(tuple(leaves for _, leaves in found), _program(node))
+
+
+def without_program(made: IndexPlan, expression: Expression) -> IndexPlan:
+    """The same plan with the whole filter as a predicate of each conjunction, not as a program."""
+    if not made.program:
+        return made
+    whole = derive(formula_of(Condition(expression)))
+    assert whole is not None
+    test = Comparison(whole, "=", True)
+    return IndexPlan(tuple((*leaves, test) for leaves in made.conjunctions))
 
 
 def _simplified(node: Expression) -> Expression:

@@ -26,8 +26,9 @@ conjunction, but for those of programs, are ordered by attribute and kind; the s
 were read.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
+from functools import cached_property
 from hashlib import blake2b
 from typing import Any
 
@@ -36,7 +37,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from wherecast.language.meaning.constraint import Constraint, Key
-from wherecast.language.meaning.expression import Compared, Distance, Operator, Predicate
+from wherecast.language.meaning.derived import Derived
+from wherecast.language.meaning.expression import Compared, Distance, Operator, Pattern
 from wherecast.language.meaning.keys import RANGES
 from wherecast.language.meaning.normal_form import Conjunction, Residual
 from wherecast.language.text.write import write
@@ -70,7 +72,7 @@ class Distances:
     metres: npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class PredicateTable:
     """A column of filters, read.
 
@@ -99,7 +101,7 @@ class PredicateTable:
     jumps: npt.NDArray[np.uint32]
     set_keys: npt.NDArray[np.int64]
     strings: pa.Array
-    patterns: tuple[Predicate, ...]
+    patterns: tuple[Pattern, ...]
     distances: Distances
     residuals: tuple[Compared, ...]
     rejected: tuple[tuple[int, FilterError], ...]
@@ -129,7 +131,8 @@ class PredicateTable:
             digest.update(np.ascontiguousarray(array).tobytes())
         for text in (*(a.name for a in self.attributes), *self.strings.to_pylist()):
             digest.update(text.encode("utf-8", "surrogatepass") + b"\0")
-        for leaf in (*self.patterns, *self.residuals):
+        leaves: list[Pattern | Compared] = [*self.patterns, *self.residuals]
+        for leaf in leaves:
             digest.update(write(leaf).encode("utf-8", "surrogatepass") + b"\0")
         return digest.hexdigest()
 
@@ -140,6 +143,39 @@ class PredicateTable:
         filled = firsts < self.predicate_offsets[1:]
         found[filled] = self.jumps[firsts[filled]] != 0
         return found
+
+    @cached_property
+    def covers(self) -> "PredicateTable":
+        """The table without its programs: what is indexed."""
+        programs = self.are_programs()
+        if not programs.any():
+            return self
+        kept = ~programs
+        rows = np.repeat(kept, np.diff(self.predicate_offsets))
+        owners = np.repeat(np.arange(len(self)), np.diff(self.conjunction_offsets))
+        counts = np.bincount(owners[kept], minlength=len(self))
+        return replace(
+            self,
+            conjunction_offsets=np.concatenate([[0], np.cumsum(counts)]),
+            predicate_offsets=np.concatenate(
+                [[0], np.cumsum(np.diff(self.predicate_offsets)[kept])]
+            ),
+            attribute=self.attribute[rows], kind=self.kind[rows], low=self.low[rows],
+            high=self.high[rows], jumps=self.jumps[rows],
+        )  # fmt: skip
+
+    @cached_property
+    def eager(self) -> int:
+        """How many attributes, the first ones, are computed for every publication.
+
+        The others are derived ones that only programs look at: they come last.
+        """
+        count = len(self.attributes)
+        used = np.zeros(count, bool)
+        used[self.attribute[self.jumps == 0]] = True
+        while count and isinstance(self.attributes[count - 1], Derived) and not used[count - 1]:
+            count -= 1
+        return count
 
     def conjunctions(self, row: int) -> tuple[Conjunction, ...]:
         """The indexed conjunctions of one filter as objects, for people and tests."""

@@ -4,7 +4,7 @@ Numbers given out while building (of attributes, strings, patterns, residuals) a
 appearance; `finish` renumbers them in the order of their meaning, and sorts the rows.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -34,12 +34,15 @@ from wherecast.language.text.write import write
 from wherecast.model import Attribute, FilterError, Schema
 
 
-def attribute_place(schema: Schema, attribute: Attribute) -> tuple[int, str, str]:
-    """What the attributes of a table are ordered by."""
+def attribute_place(
+    schema: Schema, attribute: Attribute, lazy: Collection[Attribute] = ()
+) -> tuple[int, str, str]:
+    """What the attributes of a table are ordered by; `lazy` ones, which only programs name, last."""
     undeclared = len(schema)
     place = schema.positions.get(attribute.name, undeclared)
-    is_derived = isinstance(attribute, Derived)
-    return undeclared + 1 if is_derived else place, attribute.name, attribute.type
+    if isinstance(attribute, Derived):
+        place = undeclared + 1 + (attribute in lazy)
+    return place, attribute.name, attribute.type
 
 
 def pattern_key(leaf: Predicate) -> tuple[Any, ...]:
@@ -237,9 +240,8 @@ class TableBuilder:
         for used in self._residuals_used():
             self._attributes.number(self._residuals.things[used].right)
         everything = np.arange(len(self._attributes.things))
-        attributes, attribute_ranks = self._attributes.ranked(
-            everything, partial(attribute_place, self._schema)
-        )
+        place = partial(attribute_place, self._schema, lazy=self._lazy())
+        attributes, attribute_ranks = self._attributes.ranked(everything, place)
         filter_, number, attribute, kind, low, high, jumps = self._sorted(attribute_ranks)
         is_text = np.array([a.type == "string" for a in attributes], bool)[attribute]
         set_keys, strings = self._ordered_sets(kind, low, high, is_text)
@@ -256,6 +258,18 @@ class TableBuilder:
             kind.astype(np.uint8), low, high, jumps.astype(np.uint32), set_keys, strings, tuple(patterns), distances,
             tuple(residuals), tuple(sorted(self._rejected, key=lambda item: item[0])), shapes,
         )  # fmt: skip
+
+    def _lazy(self) -> set[Attribute]:
+        """The derived attributes that only programs name."""
+        names: list[Attribute] = self._attributes.things
+        found: set[Attribute] = {one for one in names if isinstance(one, Derived)}
+        for column in self._columns:
+            if found and len(column[0]) and not column[-1][0]:
+                found.discard(names[int(column[3][0])])
+        for row in self._single if found else ():
+            if not row[-1]:
+                found.discard(names[row[3]])
+        return found
 
     def _residuals_used(self) -> list[int]:
         """The numbers of the residuals that rows name."""

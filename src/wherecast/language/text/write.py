@@ -19,7 +19,10 @@ from wherecast.language.meaning.expression import (
     Truth,
 )
 from wherecast.language.meaning.formula import NOW
+from wherecast.language.meaning.value_types import INTERVAL
 from wherecast.language.text.names import name, quoted
+from wherecast.language.text.steps import Interval
+from wherecast.language.text.write_formula import constant_text, elapsed_side
 from wherecast.model import Attribute, format_time
 from wherecast.model.decimals import decimal_of, decimal_text
 
@@ -55,8 +58,10 @@ def _predicate(part: Expression) -> str:
     match part:
         case Truth(value):
             return {True: "TRUE", False: "FALSE", None: "NULL"}[value]
-        case Comparison(Derived() as since, operator, int() as micros) if elapsed_sides(since):
-            return f"{elapsed_sides(since)} {operator} now() + {constant_text(Interval(0, micros), INTERVAL)}"
+        case Comparison(Derived() as since, operator, int() as micros) if time := elapsed_side(
+            since.formula
+        ):
+            return f"{time} {operator} now() + {constant_text(Interval(0, micros), INTERVAL)}"
         case Comparison(Derived(type="bool") as test, "=", True):
             return test.name
         case Comparison(Derived(type="bool") as test, "<>", True):
@@ -85,7 +90,7 @@ def _pattern(part: Pattern) -> str:
     subject = operand(part.attribute)
     if part.kind in _FUNCTIONS:
         return f"{'NOT ' * part.negated}{_FUNCTIONS[part.kind]}({subject}, {quoted(part.text)})"
-    escape = "" if part.escape == "\\" else f" ESCAPE {quoted(part.escape)}"
+    escape = "" if part.escape == "\\" or part.kind == "rlike" else f" ESCAPE {quoted(part.escape)}"
     word = part.kind.upper()
     return f"{subject} {'NOT ' * part.negated}{word} {quoted(part.text)}{escape}"
 

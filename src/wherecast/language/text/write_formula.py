@@ -12,7 +12,7 @@ from wherecast.language.meaning.formula import (
     Formula,
     Operation,
 )
-from wherecast.language.meaning.value_types import ValueType
+from wherecast.language.meaning.value_types import INT, ValueType
 from wherecast.language.text.names import name, quoted
 from wherecast.language.text.steps import Interval
 from wherecast.model import format_time
@@ -117,3 +117,11 @@ def _interval(value: Interval) -> str:
     if not value.micros:
         return f"INTERVAL '{value.months}' MONTH"
     return f"INTERVAL '{value.months} months {seconds} seconds'"
+
+
+def elapsed_side(formula: Formula) -> str | None:
+    """The time whose distance from now a formula is; None where it is anything else."""
+    *steps, now, last = formula.steps
+    if last != Operation("elapsed", 2, INT) or now != Field(NOW) or not steps:
+        return None
+    return write_formula(Formula(tuple(steps)))

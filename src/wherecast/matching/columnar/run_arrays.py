@@ -20,7 +20,7 @@ from wherecast.matching.columnar.packed import PackedTrees
 from wherecast.matching.columnar.predicates import Predicates
 from wherecast.matching.columnar.runs import Run
 from wherecast.matching.columnar.search.residual_checks import LaterRows
-from wherecast.matching.columnar.snapshot import Snapshot
+from wherecast.matching.columnar.snapshot import Snapshot, programs_of
 from wherecast.matching.ids import Ids
 from wherecast.matching.index_file import map_file, write_file
 from wherecast.model import DEFAULT_LIMITS, Schema
@@ -34,6 +34,7 @@ _TABLE = (
     "kind",
     "low",
     "high",
+    "jumps",
     "set_keys",
 )
 _PACKED = tuple(f.name for f in fields(PackedTrees)[1:])
@@ -131,6 +132,7 @@ def run_from_arrays(figures: dict[str, Any], arrays: Arrays) -> tuple[Run, Schem
     )
     snapshot = Snapshot(
         table,
+        programs_of(table),
         Predicates(**_under(arrays, "plain.")),
         Predicates(**_under(arrays, "boxed.")),
         LaterRows(arrays["later.offsets"], arrays["later.rows"]),

@@ -1,0 +1,187 @@
+"""Programs: the tests that decide the candidates of filters whose conjunctions do not.
+
+All candidates go through their programs side by side. A test that keys cannot decide (a pattern, a
+distance, a derived value that only programs look at) stops a candidate; the tests of all that
+stopped are then decided together, and the candidates go on.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from wherecast.language.meaning.index_plan import FAILS, MATCHES
+from wherecast.language.meaning.keys import float_keys
+from wherecast.language.table.predicate_table import Kind, PredicateTable
+from wherecast.matching.columnar.layout import Exact
+from wherecast.matching.columnar.predicates import Predicates
+from wherecast.matching.columnar.search.residual_checks import rows_hold
+from wherecast.matching.columnar.slot_batch import SlotBatch
+from wherecast.matching.columnar.slots import SlotColumn
+
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+_RESIDUAL = (int(Kind.PATTERN), int(Kind.DISTANCE), int(Kind.RESIDUAL))
+_RANGE, _SET, _NOT_SET, _MISSING, _LATER = (
+    int(kind) for kind in (Exact.RANGE, Exact.SET, Exact.NOT_SET, Exact.MISSING, Exact.LATER)
+)
+_STOPPED, _TRUE, _FALSE = 2, 1, 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Programs:
+    """The programs of a table.
+
+    Attributes:
+        table: the filters.
+        exact: all predicates of the table in key space.
+        starts: int64 [filters], the first row of each program; -1 where there is none.
+        kinds: uint8 [predicates], those of `exact`; `LATER` where keys of a batch do not decide.
+    """
+
+    table: PredicateTable
+    exact: Predicates
+    starts: Ints
+    kinds: npt.NDArray[np.uint8]
+
+    @staticmethod
+    def of(table: PredicateTable, exact: Predicates) -> "Programs | None":
+        """The programs of a table, None where it has none."""
+        programs = np.flatnonzero(table.are_programs())
+        if not len(programs):
+            return None
+        owners = np.searchsorted(table.conjunction_offsets, programs, side="right") - 1
+        starts = np.full(len(table), -1, np.int64)
+        starts[owners] = table.predicate_offsets[programs]
+        kinds = exact.kinds.copy()
+        kinds[table.attribute >= table.eager] = _LATER
+        return Programs(table, exact, starts, kinds)
+
+    def decide(self, batch: SlotBatch, publications: Ints, filters: Ints) -> Bools:
+        """Which candidates hold; one whose filter has no program does.
+
+        Shapes: publications, filters int64 [candidates]; result bool [candidates].
+        """
+        holds = np.ones(len(filters), bool)
+        mine = np.flatnonzero(self.starts[filters] >= 0)
+        if len(mine):
+            run = ProgramRun(self, batch, publications[mine], self.starts[filters[mine]])
+            holds[mine] = run.verdicts()
+        return holds
+
+
+class ProgramRun:
+    """Candidates on their way through their programs."""
+
+    def __init__(
+        self, programs: Programs, batch: SlotBatch, publications: Ints, starts: Ints
+    ) -> None:
+        self._programs, self._batch = programs, batch
+        self._publications, self._starts = publications, starts
+        columns = batch.columns
+        self._keys = np.stack([_keys(column) for column in columns], axis=1)
+        self._there = np.stack([column.present() for column in columns], axis=1)
+
+    def verdicts(self) -> Bools:
+        """Which candidates hold, bool [candidates]."""
+        count = len(self._starts)
+        rows, outcome = self._starts.copy(), np.full(count, _STOPPED, np.uint8)
+        waiting = np.arange(count)
+        given = outcome.copy()
+        while len(waiting):
+            self._advance(waiting, rows, given, outcome)
+            waiting = waiting[outcome[waiting] == _STOPPED]
+            given[waiting] = self._decided(self._publications[waiting], rows[waiting])
+        holds: Bools = outcome == _TRUE
+        return holds
+
+    def _advance(
+        self,
+        waiting: Ints,
+        rows: Ints,
+        given: npt.NDArray[np.uint8],
+        outcome: npt.NDArray[np.uint8],
+    ) -> None:
+        """Takes candidates on until each is decided or stops at a test.
+
+        Shapes: rows int64 [candidates], where each one is; given uint8 [candidates], the verdict of
+        the test there, or `_STOPPED` where it is not known; outcome uint8 [candidates].
+        """
+        jumps = self._programs.table.jumps
+        while len(waiting):
+            here = rows[waiting]
+            verdict = given[waiting].copy()
+            given[waiting] = _STOPPED
+            fresh = np.flatnonzero(verdict == _STOPPED)
+            fresh = fresh[self._programs.kinds[here[fresh]] != _LATER]
+            verdict[fresh] = self._holds(self._publications[waiting[fresh]], here[fresh])
+            going = np.flatnonzero(verdict != _STOPPED)
+            jump = jumps[here[going]].astype(np.int64)
+            target = np.where(verdict[going] == _TRUE, jump >> 16, jump & 0xFFFF)
+            waiting = waiting[going]
+            outcome[waiting[target == MATCHES]] = _TRUE
+            outcome[waiting[target == FAILS]] = _FALSE
+            left = target < MATCHES
+            waiting = waiting[left]
+            rows[waiting] = self._starts[waiting] + target[left]
+
+    def _holds(self, publications: Ints, rows: Ints) -> Bools:
+        """Which tests of keys hold, bool [tests]."""
+        exact, kinds = self._programs.exact, self._programs.kinds[rows]
+        slots = exact.slots[rows]
+        there = self._there[publications, slots]
+        keys = self._keys[publications, slots]
+        return _tested(exact, rows, kinds, keys, there)
+
+    def _decided(self, publications: Ints, rows: Ints) -> Bools:
+        """Which tests that keys of the batch do not decide hold, bool [tests]."""
+        table, exact = self._programs.table, self._programs.exact
+        holds = np.zeros(len(rows), bool)
+        residual = np.isin(table.kind[rows], _RESIDUAL)
+        some = np.flatnonzero(residual)
+        if len(some):
+            columns = _ColumnView(self._batch)
+            holds[some] = rows_hold(table, columns, publications[some], rows[some])  # type: ignore[arg-type]
+        others = np.flatnonzero(~residual)
+        slots = exact.slots[rows[others]]
+        order = np.argsort(slots, kind="stable")
+        firsts = np.flatnonzero(np.diff(slots[order], prepend=-1))
+        for mine in np.split(others[order], firsts[1:]) if len(order) else ():
+            column = self._batch.column(int(exact.slots[rows[mine[0]]]))
+            keys, there = _keys(column)[publications[mine]], column.has(publications[mine])
+            kinds = exact.kinds[rows[mine]]
+            holds[mine] = _tested(exact, rows[mine], kinds, keys, there)
+        return holds
+
+
+class _ColumnView:
+    """Columns of a batch by slot, lazy ones too."""
+
+    def __init__(self, batch: SlotBatch) -> None:
+        self._batch = batch
+
+    def __getitem__(self, slot: int) -> SlotColumn:
+        return self._batch.column(slot)
+
+
+def _keys(column: SlotColumn) -> Ints:
+    if column.values.dtype == np.float64:
+        return float_keys(column.values)  # type: ignore[arg-type]
+    return column.values  # type: ignore[return-value]
+
+
+def _tested(
+    exact: Predicates, rows: Ints, kinds: npt.NDArray[np.uint8], keys: Ints, there: Bools
+) -> Bools:
+    """Which predicates hold on which keys, bool [tests]."""
+    holds = there.copy()
+    holds[kinds == _MISSING] = ~there[kinds == _MISSING]
+    lows, highs = exact.lows[rows], exact.highs[rows]
+    ranges = kinds == _RANGE
+    holds[ranges] &= (keys[ranges] >= lows[ranges]) & (keys[ranges] <= highs[ranges])
+    for place in np.flatnonzero((kinds == _SET) | (kinds == _NOT_SET)).tolist():
+        members = exact.keys[lows[place] : highs[place]]
+        at = int(np.searchsorted(members, keys[place]))
+        inside = at < len(members) and members[at] == keys[place]
+        holds[place] &= inside == (kinds[place] == _SET)
+    return holds
