@@ -17,11 +17,14 @@ _CLOCKS: dict[str, Clock] = {"timestamp": "utc", "timestamp_ntz": "local", "date
 _TYPES: dict[str, Type] = {"int": "int", "float": "float", "bool": "bool", "string": "string"}
 
 
+_NOTHING = Formula(())
+
+
 @dataclass(frozen=True, slots=True)
 class Derived(Attribute):
     """An attribute whose value a formula computes."""
 
-    formula: Formula = Formula(())
+    formula: Formula = _NOTHING
 
     def held(self, value: object) -> Value | None:
         """A value of the formula in canonical form: the units of a decimal, any other as it is."""

@@ -22,8 +22,8 @@ jumps: where to go on if the test is true, and if it is not, each 16 bits, count
 row of the program, or `MATCHES` or `FAILS`. The jump of any other row is 0.
 
 Strings are numbered in code point order, so their numbers compare as they do. The rows of a
-conjunction, but for those of programs, are ordered by attribute and kind; the same filters give the same bytes, however they
-were read.
+conjunction, but for those of programs, are ordered by attribute and kind; the same filters give
+the same bytes, however they were read.
 """
 
 from dataclasses import dataclass, replace

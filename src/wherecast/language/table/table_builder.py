@@ -37,7 +37,7 @@ from wherecast.model import Attribute, FilterError, Schema
 def attribute_place(
     schema: Schema, attribute: Attribute, lazy: Collection[Attribute] = ()
 ) -> tuple[int, str, str]:
-    """What the attributes of a table are ordered by; `lazy` ones, which only programs name, last."""
+    """What the attributes of a table are ordered by; those that only programs name are `lazy`."""
     undeclared = len(schema)
     place = schema.positions.get(attribute.name, undeclared)
     if isinstance(attribute, Derived):
@@ -255,8 +255,8 @@ class TableBuilder:
         np.cumsum(per_conjunction, out=predicate_offsets[1:])
         return PredicateTable(
             tuple(attributes), offsets, predicate_offsets, attribute.astype(np.int32),
-            kind.astype(np.uint8), low, high, jumps.astype(np.uint32), set_keys, strings, tuple(patterns), distances,
-            tuple(residuals), tuple(sorted(self._rejected, key=lambda item: item[0])), shapes,
+            kind.astype(np.uint8), low, high, jumps.astype(np.uint32), set_keys, strings,
+            tuple(patterns), distances, tuple(residuals), tuple(sorted(self._rejected, key=lambda item: item[0])), shapes,
         )  # fmt: skip
 
     def _lazy(self) -> set[Attribute]:

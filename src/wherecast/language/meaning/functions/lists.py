@@ -35,9 +35,9 @@ def _contains(type_: ValueType, array: tuple[Any, ...], value: Any) -> bool | No
 
 def _overlapping(types: Types) -> Signature:
     left, right = map(_array, types)
-    if "null" not in (left.kind, right.kind) and "null" not in (left.element, right.element):
-        if left.element != right.element:
-            raise TypeProblem(f"{left} and {right} do not go together")
+    is_known = "null" not in (left.kind, right.kind, left.element, right.element)
+    if is_known and left.element != right.element:
+        raise TypeProblem(f"{left} and {right} do not go together")
     return Signature((left, right), BOOL)
 
 

@@ -9,7 +9,11 @@ from wherecast.language.meaning.value_types import BOOL, STRING, ValueType
 
 
 def _apply(
-    test: Callable[[str, str, str], bool | None], _: ValueType, value: str, text: str, escape: str = "\\"
+    test: Callable[[str, str, str], bool | None],
+    _: ValueType,
+    value: str,
+    text: str,
+    escape: str = "\\",
 ) -> bool | None:
     try:
         return test(value, text, escape)

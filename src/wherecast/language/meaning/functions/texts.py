@@ -20,7 +20,7 @@ def _concat(type_: ValueType, *texts: str) -> str:
 
 
 def _substring(type_: ValueType, text: str, place: int, length: int = _PLACE_MAX) -> Any:
-    """The part from a place on, counted from 1, or from the end where negative, as Spark cuts it."""
+    """The part from a place on, counted from 1, or from the end where it is negative."""
     if not -_PLACE_MAX <= place <= _PLACE_MAX or not -_PLACE_MAX <= length <= _PLACE_MAX:
         return None
     start = place - 1 if place > 0 else len(text) + place if place < 0 else 0

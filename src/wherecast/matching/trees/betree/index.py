@@ -141,7 +141,7 @@ class BETreeIndex(StoredIndex, Branching):
             if here:
                 raise ConfigError(f"{len(here)} ids are here already, such as {here[0]!r}")
             check_schema(branch, self.schema)
-            table = read_filters(branch.texts, self.schema)
+            table = read_filters(branch.texts, self.schema, has_programs=False)
             if table.rejected:
                 raise SnapshotError(f"a filter of the branch is none: {table.rejected[0][1]}")
             slots = self._slots(branch.attributes)
@@ -241,7 +241,9 @@ class BETreeIndex(StoredIndex, Branching):
         listing, index._tree.arrays.state[TreeState.SAMPLED] = index._resampled(listing, sampled)
         place = index._checked(listing, index._slots(names), np.array(arrays["layout.places"]))
         index._expect(ids.id_type)
-        index._take(list(ids), texts.to_pylist(), read_filters(texts, schema), place)
+        index._take(
+            list(ids), texts.to_pylist(), read_filters(texts, schema, has_programs=False), place
+        )
         return index, ids.id_type
 
     # --- what can be read

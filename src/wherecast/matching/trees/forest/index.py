@@ -115,7 +115,7 @@ class ForestIndex(StoredIndex, Covering):
         _, _, schema, ids, texts = load_filters(path)
         index = cls(schema)
         index._expect(ids.id_type)
-        index._take(list(ids), texts.to_pylist(), read_filters(texts, schema))
+        index._take(list(ids), texts.to_pylist(), read_filters(texts, schema, has_programs=False))
         return index, ids.id_type
 
     @override
