@@ -298,7 +298,12 @@ class Index:
         if decoded.rejected:
             raise PublicationError(
                 [
-                    Problem(bad.code, f"publication {bad.row}: {bad.message}", bad.attribute)
+                    Problem(
+                        bad.code,
+                        f"publication {bad.row}: {bad.message}",
+                        bad.attribute,
+                        bad.element,
+                    )
                     for bad in decoded.rejected
                 ]
             )

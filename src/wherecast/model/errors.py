@@ -19,11 +19,19 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong: a stable code, a sentence, and the attribute it is about."""
+    """One thing that is wrong.
+
+    Attributes:
+        code: a stable word for programs.
+        message: a sentence.
+        attribute: the attribute that the problem is about, if it is about one.
+        element: the place of the wrong element of an array, from 0.
+    """
 
     code: str
     message: str
     attribute: str | None = None
+    element: int | None = None
 
 
 class WherecastError(Exception):

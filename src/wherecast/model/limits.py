@@ -9,6 +9,7 @@ class Limits:
 
     schema_attributes_max: int = 10_000
     publication_attributes_max: int = 1_000
+    array_elements_max: int = 1_000
     json_depth_max: int = 32
     filter_text_bytes_max: int = 64 * 1024
     literal_bytes_max: int = 4 * 1024

@@ -149,8 +149,11 @@ def _type_text(attribute: Attribute) -> str:
 
 
 def _need_attribute(attribute: Attribute, found: Schema) -> None:
-    """Raises SchemaError if the column of an attribute has a type that no attribute has."""
-    if found.find(attribute.name) is not None:
+    """Raises SchemaError if the column of an attribute has a type that it cannot have."""
+    there = found.find(attribute.name)
+    if there is not None:
+        if there.element is not None and attribute.element is None:
+            _refuse(there.name, there.kind, attribute)
         return
     name = attribute.name.casefold()
     for column, shown in found.unsupported.items():
