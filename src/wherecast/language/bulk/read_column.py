@@ -82,6 +82,7 @@ def read_alone(
             raise FilterError("the filter is null")
         builder.add_normal(row, normalise(read_expression(text, schema, limits), limits))
     except FilterError as error:
+        error.text = None  # the column has it; many errors with long texts would fill the memory
         builder.reject(row, error)
 
 
