@@ -23,6 +23,14 @@ def read_expression(text: str, schema: Schema, limits: Limits) -> Expression:
     """
     if not isinstance(text, str):
         raise FilterError(f"a filter is a text, not {type(text).__name__}")
+    try:
+        return _read_expression(text, schema, limits)
+    except FilterError as error:
+        error.text = text
+        raise
+
+
+def _read_expression(text: str, schema: Schema, limits: Limits) -> Expression:
     if text.lstrip().startswith("["):
         if len(text.encode("utf-8", "replace")) > limits.filter_text_bytes_max:
             limit = limits.filter_text_bytes_max
