@@ -59,7 +59,7 @@ class PredicateBinder:
     def attribute(self, item: Item, undeclared: Type = "any") -> Attribute:
         """The attribute of an operand: one that it names, or one that its formula derives."""
         if isinstance(item.operand, Name):
-            return resolve(self._schema, item.operand.dotted, item.position, undeclared)
+            return _single(self._named(item, undeclared), item.position)
         formula = self.formula(item, undeclared)
         only = formula.steps[0]
         if len(formula.steps) == 1 and isinstance(only, Field) and only.attribute != NOW:
@@ -69,6 +69,11 @@ class PredicateBinder:
             message = f"values of type {formula.type} cannot be compared with a constant"
             raise FilterError(message, item.position, code="wrong_type")
         return derived
+
+    def _named(self, item: Item, undeclared: Type) -> Attribute:
+        """The attribute, perhaps an array, that an operand names."""
+        assert isinstance(item.operand, Name)
+        return resolve(self._schema, item.operand.dotted, item.position, undeclared)
 
     def formula(self, item: Item, undeclared: Type = "float") -> Formula:
         """An operand as a formula."""
@@ -80,7 +85,7 @@ class PredicateBinder:
             case Interval() as interval:
                 return formula_of(Fixed(interval, INTERVAL))
             case Name():
-                return formula_of(Field(self.attribute(item, undeclared)))
+                return formula_of(Field(self._named(item, undeclared)))
             case Place() as place:
                 return place.formula()
             case _:
@@ -314,7 +319,9 @@ class PredicateBinder:
         return Not(found) if is_negated else found
 
     def _presence(self, item: Item) -> Attribute:
-        """The attribute whose presence is asked."""
+        """The attribute whose presence is asked; that of an array is the presence of its size."""
+        if isinstance(item.operand, Name) and self._named(item, "any").element is not None:
+            item = Item(call("size", [self.formula(item)]), item.position)
         return self.attribute(item, "any" if isinstance(item.operand, Name) else "float")
 
     def distinct(self, is_negated: bool, items: list[Item]) -> Expression:
@@ -337,6 +344,15 @@ class PredicateBinder:
         if isinstance(expression, Member | Pattern | Missing) and not expression.negated:
             return replace(expression, negated=True)
         return Not(expression)
+
+
+def _single(attribute: Attribute, position: int) -> Attribute:
+    """The attribute, unless it is an array, which nothing can be compared with."""
+    if attribute.element is not None:
+        message = f"{attribute.name} is {attribute.kind}, which cannot be compared as a whole"
+        hint = f"ask for its elements, as in array_contains({attribute.name}, …)"
+        raise FilterError(message, position, hint, "wrong_type")
+    return attribute
 
 
 def _compared(first: Attribute, operator: Any, second: Attribute, position: int) -> Expression:

@@ -53,7 +53,8 @@ def row_value(attribute: Attribute, row: Row) -> Any:
         )
         return attribute.held(value)
     value = row.get(attribute.name)
-    return value if type(value) is _PYTHON.get(attribute.type) else None
+    wanted = tuple if attribute.element else _PYTHON.get(attribute.type)
+    return value if type(value) is wanted else None
 
 
 def _comparison(leaf: Comparison, row: Row) -> Verdict:

@@ -2,7 +2,8 @@
 
 A predicate speaks of one attribute and constants, except `Compared` (two attributes) and
 `Distance` (a position). The attribute may be derived: computed from others by a formula. Constants
-are canonical values; the constant of an int attribute may also be a number that no int equals, such as the 2.5 of `count > 2.5`.
+are canonical values; the constant of an int attribute may also be a number that no int equals, such
+as the 2.5 of `count > 2.5`.
 """
 
 from dataclasses import dataclass

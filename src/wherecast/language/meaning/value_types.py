@@ -84,7 +84,9 @@ def type_of(attribute: Attribute) -> ValueType:
         return {"utc": TIMESTAMP, "local": TIMESTAMP_NTZ, "day": DATE}[attribute.clock]
     if attribute.type == "any":
         raise TypeProblem(f"{attribute.name} has no type")
-    return ValueType(attribute.type)
+    if attribute.element is not None:
+        return ValueType("array", element=attribute.element)  # type: ignore[arg-type]
+    return ValueType(attribute.type)  # type: ignore[arg-type]
 
 
 def as_decimal(one: ValueType) -> ValueType:

@@ -256,7 +256,8 @@ class TableBuilder:
         return PredicateTable(
             tuple(attributes), offsets, predicate_offsets, attribute.astype(np.int32),
             kind.astype(np.uint8), low, high, jumps.astype(np.uint32), set_keys, strings,
-            tuple(patterns), distances, tuple(residuals), tuple(sorted(self._rejected, key=lambda item: item[0])), shapes,
+            tuple(patterns), distances, tuple(residuals),
+            tuple(sorted(self._rejected, key=lambda item: item[0])), shapes,
         )  # fmt: skip
 
     def _lazy(self) -> set[Attribute]:
