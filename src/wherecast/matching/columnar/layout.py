@@ -8,6 +8,10 @@ a block of the level above holds the boxes of 64 blocks below. Child j of block 
 
 *Groups.* Entries with the same dimensions, one tree each. A header is a row of 24 int64.
 
+*Clauses.* The dimensions of a group are ANDed, but for a clause, whose dimensions are ORed. An
+entry of a group with clauses stands for all conjunctions of its filter, and names the first. A box
+around entries holds wherever one of them does.
+
 *Rests.* The sides of an entry that are no dimensions of its group: triples of uint16, the slot and
 the low and high cell, the most selective first.
 
@@ -44,6 +48,8 @@ class Header(IntEnum):
     NEEDED = 10
     EXACT = 11
     REST = 12
+    CLAUSES = 13  # a bit for each dimension that is in the clause of the one before
+    CONJUNCTIONS = 14  # that an entry stands for; 0 is 1
     SLOTS = 16
 
 

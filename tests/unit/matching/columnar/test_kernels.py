@@ -93,7 +93,7 @@ def test_an_order_is_a_permutation_that_keeps_boxes_small(entries: int) -> None:
     sums = np.linspace(0, 1, 1_003).astype(np.float32)
     starts, tops = np.zeros(2, np.int64), np.full(2, 1_001, np.int64)
 
-    order = kernels.order_of(low, high, sums, starts, tops, 64)
+    order = kernels.order_of(low, high, sums, starts, tops, 64, np.zeros(2, bool))
 
     assert sorted(order.tolist()) == list(range(entries))
 

@@ -32,6 +32,7 @@ _DIMS, _LEVELS, _BASE, _FIRST = (
 _FLAGS, _SIZE, _NEEDED, _EXACT, _REST = (
     int(word) for word in (Header.FLAGS, Header.SIZE, Header.NEEDED, Header.EXACT, Header.REST)
 )
+_CLAUSES, _CONJUNCTIONS = int(Header.CLAUSES), int(Header.CONJUNCTIONS)
 _SLOTS = 8 * int(Header.SLOTS)  # bytes
 _CHECK_ALL, _CHECK_EDGES, _EXTRA, _HAS_REST, _ONCE = (
     int(flag)
@@ -52,8 +53,24 @@ _HEADER_BYTES = 192
 
 
 @njit(inline="always")
-def _block(blocks, at, dims, row, slots):
+def _clauses(blocks, at, dims, row, slots, clauses):
+    """The lanes of a block that hold one cell of each clause."""
+    bits, some = _ALL, range64(blocks, at, load_u16(row, np.int64(load_u16(slots, 0))))
+    for dim in range(1, dims):
+        if (clauses >> dim) & 1 == 0:
+            bits &= some
+            if bits == 0:
+                return bits
+            some = np.uint64(0)
+        some |= range64(blocks, at + dim * 128, load_u16(row, np.int64(load_u16(slots, dim))))
+    return bits & some
+
+
+@njit(inline="always")
+def _block(blocks, at, dims, row, slots, clauses):
     """The lanes of a block that hold a publication's cells."""
+    if clauses:
+        return _clauses(blocks, at, dims, row, slots, clauses)
     bits = range64(blocks, at, load_u16(row, np.int64(load_u16(slots, 0))))
     if dims > 1:
         bits &= range64(blocks, at + 128, load_u16(row, np.int64(load_u16(slots, 1))))
@@ -90,6 +107,16 @@ def _holds(at, conjunction, publication, row):
     return True
 
 
+@njit(inline="always")
+def _one_holds(at, first, count, publication, row):
+    """Whether one of the conjunctions from `first` on holds, decided on exact keys."""
+    conjunction, end, holds = first, first + count, False
+    while conjunction < end and not holds:
+        holds = _holds(at, conjunction, publication, row)
+        conjunction += 1
+    return holds
+
+
 @njit(cache=True, nogil=True)
 def scan(there, begin, conjunctions, pointers, pairs, count):
     """Finds the conjunctions that hold, each tried on each publication from `begin` on.
@@ -123,6 +150,7 @@ def _leaves(at, header, row, half):
     """
     blocks, scratch, slots = load_i64(at, _BLOCKS), load_i64(at, _SCRATCH), header + _SLOTS
     dims, waiting, start, read = load_i64(header, _DIMS), 1, 0, 0
+    clauses = load_i64(header, _CLAUSES)
     store_i32(scratch, 0, np.int32(0))
     for level in range(load_i64(header, _LEVELS) - 1, 0, -1):
         base = load_i64(header, _BASE + level)
@@ -130,7 +158,7 @@ def _leaves(at, header, row, half):
         target, children = half - start, 0
         for item in range(waiting):
             block = np.int64(load_i32(scratch, start + item))
-            bits = _block(blocks, base + block * dims * 128, dims, row, slots)
+            bits = _block(blocks, base + block * dims * 128, dims, row, slots, clauses)
             while bits:
                 child = block * 64 + first_bit(bits)
                 store_i32(scratch, target + children, np.int32(child))
@@ -219,10 +247,11 @@ def _probe(at, header, row, publication, half, out, found, extra, extra_count, c
     blocks, scratch, sources = load_i64(at, _BLOCKS), load_i64(at, _SCRATCH), load_i64(at, _SOURCES)
     dims, flags = load_i64(header, _DIMS), load_i64(header, _FLAGS)
     base, first, checked = load_i64(header, _BASE), load_i64(header, _FIRST), 0
+    clauses, count = load_i64(header, _CLAUSES), max(1, load_i64(header, _CONJUNCTIONS))
     for item in range(waiting):
         block = np.int64(load_i32(scratch, start + item))
         here, position = base + block * dims * 128, first + block * 64
-        bits = _block(blocks, here, dims, row, header + _SLOTS)
+        bits = _block(blocks, here, dims, row, header + _SLOTS, clauses)
         if bits == 0:
             continue
         unsure = np.uint64(0)
@@ -238,7 +267,8 @@ def _probe(at, header, row, publication, half, out, found, extra, extra_count, c
             lane = first_bit(unsure)
             unsure &= unsure - _ONE
             checked += 1
-            if not _holds(at, np.int64(load_i32(sources, position + lane)), publication, row):
+            source = np.int64(load_i32(sources, position + lane))
+            if not _one_holds(at, source, count, publication, row):
                 bits &= ~(_ONE << np.uint64(lane))
         if flags & _EXTRA:
             while bits:
