@@ -22,10 +22,10 @@ from wherecast.bench.matching.peers import DuckDB, is_installed
 from wherecast.bench.measured import WrongResult, pair_hash
 from wherecast.cli.entry import run as command
 from wherecast.model import ConfigError
-from wherecast.workloads import WORKLOADS, bluedove
+from wherecast.workloads import bluedove
 
 FILTERS, PUBLICATIONS = 250, 300
-JOINED = [name for name in WORKLOADS if name != "mixed"]
+JOINED = list(dict.fromkeys(case.workload for case in cases(None, None) if case.form))
 EVERY_ROW = {
     "what", "engine", "filters", "publications", "matches", "matches/publication",
     "publications/s", "matches/s", "µs/publication", "best µs/publication", "hash",
