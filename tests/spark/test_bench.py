@@ -18,7 +18,6 @@ from wherecast.bench.spark.joins import boxes_from
 from wherecast.cli.entry import run as command
 from wherecast.matching import Index
 from wherecast.model import Schema
-from wherecast.workloads import WORKLOADS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.classic  # plans and processes are looked at from Java's side
 
 FILTERS, SEED = 100, 3
-LONG = ("bluedove", "geofence")
+LONG = ("bluedove", "geofence", "alerts_or")
 EVERY_ROW = {
     "what", "workload", "engine", "output", "filters", "publications", "seconds", "best seconds",
     "publications/s", "repeats", "hash", "spark", "java", "master",
@@ -51,9 +50,9 @@ def case_of(workload: str) -> SparkCase:
     return case
 
 
-def expected(workload: str, publications: int) -> int:
+def expected(case: SparkCase, publications: int) -> int:
     """The matches by the reference index, outside of Spark."""
-    drawn = WORKLOADS[workload](seed=SEED)
+    drawn = case.make(SEED)
     index = Index(drawn.schema, "scan")
     index.add_all(filters_of(drawn, FILTERS))
     return len(index.match(batch_of(drawn, publications)).indices)
@@ -74,8 +73,8 @@ def test_joins_find_what_match_finds(
     assert [row["engine"] for row in joins] == [join.name for join in case.joins]
     assert first["first result seconds"] >= first["compile seconds"] > 0
     assert first["index bytes/filter"] > 0
-    assert first["matches"] == expected(workload, first["publications"]) > 0
-    count = expected(workload, case.publications)
+    assert first["matches"] == expected(case, first["publications"]) > 0
+    count = expected(case, case.publications)
     for row in own:
         assert row.keys() >= MATCH_ROW
         assert row["publications"] == case.publications
@@ -85,7 +84,7 @@ def test_joins_find_what_match_finds(
         assert row["worker bytes"] >= row["worker private bytes"] > 0
     for row in joins:
         assert row.keys() >= JOIN_ROW
-        assert row["matches"] == expected(workload, row["publications"]) > 0
+        assert row["matches"] == expected(case, row["publications"]) > 0
         if row["publications"] == case.publications:
             assert row["hash"] == own[0]["hash"]
         assert all(row[f"times {output}"] > 0 for output in case.outputs)

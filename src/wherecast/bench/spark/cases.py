@@ -15,6 +15,7 @@ _PER_FILTER = 50  # largest number of publications per filter if a size is given
 
 _RANGES = Join("range join")
 _SYMBOLS = Join("symbol join", keys=("symbol",))
+_CITIES = Join("city join", keys=("city",), either=True)
 _KINDS = Join("kind join", keys=("kind",))
 _AREA = Join("cells lat, lon", cells=("lat", "lon"), width=3.0)
 
@@ -45,6 +46,7 @@ _ALL = (
     ),
     SparkCase("alerts", 1_000_000, 400_000, joins=(_SYMBOLS,)),
     SparkCase("geofence", 1_000_000, 1_000_000, joins=(_RANGES, _AREA, _KINDS)),
+    SparkCase("alerts_or", 1_000_000, 400_000, options=(("cities", 2_500),), joins=(_CITIES,)),
 )  # fmt: skip
 NAMES = (*dict.fromkeys(case.workload for case in _ALL), *(c.label for c in _ALL if c.label), SCALE)
 

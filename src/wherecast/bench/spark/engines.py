@@ -21,7 +21,13 @@ from wherecast.bench.spark.frames import (
     seconds_of,
     stored,
 )
-from wherecast.bench.spark.joins import Join, PreparedJoin, boxes_from, prepare
+from wherecast.bench.spark.joins import (
+    Join,
+    PreparedJoin,
+    boxes_from,
+    either_from,
+    prepare,
+)
 from wherecast.bench.spark.transfer import transfer
 from wherecast.model import Schema
 
@@ -167,7 +173,8 @@ def measure_join(bench: Bench, join: Join, matching: Matching) -> Row:
         WrongResult: the matches differ from those of `match`.
     """
     home = bench.home / f"join-{join.name}"
-    boxes = boxes_from(bench.texts.column("filter"), bench.schema)
+    texts = bench.texts.column("filter")
+    boxes = either_from(texts) if join.either else boxes_from(texts, bench.schema)
     load_seconds, ready = timed(lambda: prepare(bench.spark, join, boxes, home))
     rows, start_seconds = _sample_size(bench, ready)
     sample = bench.sample(rows)
