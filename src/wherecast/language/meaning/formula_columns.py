@@ -20,7 +20,6 @@ from wherecast.language.meaning.formula import (
     Condition,
     Field,
     Fixed,
-    Formula,
     fields_of,
 )
 from wherecast.language.meaning.formula_kernels import KERNELS, Vector
@@ -44,29 +43,42 @@ _ARROW: dict[str, pa.DataType] = {
 _DISTINCT_MIN = 64  # rows from which on distinct values are looked for
 
 
-def derived_column(derived: Derived, columns: Columns, rows: int) -> pa.Array:
-    """The values of a derived attribute in a batch, as the values of any other are held.
+class FormulaInputs:
+    """The attributes of a batch as formulas read them, each converted once.
 
     Args:
-        derived: what to compute.
         columns: the column of an attribute of the batch, canonical: ints, doubles, bools, strings,
             lists; microseconds of times and units of decimals as ints.
-        rows: how many publications the batch has.
+        rows: number of publications.
     """
+
+    def __init__(self, columns: Columns, rows: int) -> None:
+        self.columns = columns
+        self.rows = rows
+        self._vectors: dict[Attribute, Vector] = {}
+
+    def read(self, attribute: Attribute) -> Vector:
+        """The values of an attribute."""
+        found = self._vectors.get(attribute)
+        if found is None:
+            found = self._vectors[attribute] = _read(attribute, self.columns(attribute))
+        return found
+
+
+def derived_column(derived: Derived, inputs: FormulaInputs) -> pa.Array:
+    """The values of a derived attribute in a batch, as the values of any other are held."""
     sources = fields_of(derived.formula)
-    if rows >= _DISTINCT_MIN and len(sources) == 1:
-        only = columns(sources[0])
-        if pa.types.is_large_string(only.type) or pa.types.is_string(only.type):
-            coded = only.dictionary_encode()
-            few = _computed(derived, lambda _: coded.dictionary, len(coded.dictionary))
-            lone = _computed(derived, lambda _: pa.nulls(1, only.type), 1)
-            places = coded.indices.fill_null(len(few))
-            return pa.concat_arrays([few, lone]).take(places)
-    return _computed(derived, columns, rows)
+    if inputs.rows >= _DISTINCT_MIN and len(sources) == 1 and sources[0].type == "string":
+        coded = inputs.columns(sources[0]).dictionary_encode()
+        few = _computed(derived, FormulaInputs(lambda _: coded.dictionary, len(coded.dictionary)))
+        nothing = pa.nulls(1, coded.dictionary.type)
+        lone = _computed(derived, FormulaInputs(lambda _: nothing, 1))
+        return pa.concat_arrays([few, lone]).take(coded.indices.fill_null(len(few)))
+    return _computed(derived, inputs)
 
 
-def _computed(derived: Derived, columns: Columns, rows: int) -> pa.Array:
-    values, valid = _vector(derived.formula, columns, rows)
+def _computed(derived: Derived, inputs: FormulaInputs) -> pa.Array:
+    values, valid = derived_vector(derived, inputs)
     if values.dtype == object:
         held = [
             derived.held(value) if there else None
@@ -76,15 +88,16 @@ def _computed(derived: Derived, columns: Columns, rows: int) -> pa.Array:
     return pa.array(values, _ARROW[derived.type], mask=~valid)
 
 
-def _vector(formula: Formula, columns: Columns, rows: int) -> Vector:
+def derived_vector(derived: Derived, inputs: FormulaInputs) -> Vector:
+    """The values of a derived attribute, and which of them are there; decimals are no units yet."""
     stack: list[Vector] = []
-    for step in formula.steps:
+    for step in derived.formula.steps:
         if isinstance(step, Field):
-            stack.append(_read(step.attribute, columns(step.attribute)))
+            stack.append(inputs.read(step.attribute))
         elif isinstance(step, Fixed):
-            stack.append(_constant(step, rows))
+            stack.append(_constant(step, inputs.rows))
         elif isinstance(step, Condition):
-            stack.append(_judged(step, columns, rows))
+            stack.append(_judged(step, inputs.columns, inputs.rows))
         elif step.name == CONVERT:
             stack.append(_converted(stack.pop(), step.type))
         else:
@@ -120,11 +133,12 @@ def _objects(items: list[Any]) -> npt.NDArray[np.object_]:
 
 
 def _constant(step: Fixed, rows: int) -> Vector:
-    valid = np.full(rows, step.value is not None)
+    """A constant, as a column that repeats one value without storing it again."""
+    valid = np.broadcast_to(np.bool_(step.value is not None), rows)
     dtype = _DTYPES.get(step.type.kind)
     if dtype is not None and step.value is not None:
-        return np.full(rows, step.value, dtype), valid
-    return _objects([step.value] * rows), valid
+        return np.broadcast_to(dtype(step.value), rows), valid
+    return np.broadcast_to(_objects([step.value]), rows), valid
 
 
 def _judged(step: Condition, columns: Columns, rows: int) -> Vector:

@@ -106,6 +106,19 @@ class Stamps(NamedTuple):
     last: np.ndarray
 
 
+class ProgramPointers(IntEnum):
+    """The arrays whose addresses the kernel of programs takes, in their order."""
+
+    SLOTS = 0
+    KINDS = 1
+    LOWS = 2
+    HIGHS = 3
+    SETS = 4
+    JUMPS = 5
+    KEYS = 6  # of the publications, row by row
+    THERE = 7  # whether each of these is there
+
+
 class GroupFlag(IntFlag):
     """What happens to the entries of a group that its cells let pass."""
 

@@ -14,7 +14,7 @@ from wherecast.arrays.vectors import array_of, filled, values_of
 from wherecast.columns.arrow_schema import is_open_field
 from wherecast.columns.comparable import held
 from wherecast.language.meaning.derived import Derived
-from wherecast.language.meaning.formula_columns import derived_column
+from wherecast.language.meaning.formula_columns import FormulaInputs, derived_column
 from wherecast.model import Attribute
 
 _SEARCH_FACTOR = 64  # strings for each text, from which on searching is sooner than hashing all
@@ -68,14 +68,17 @@ _NULLS = {"float": pa.float64(), "string": pa.large_string(), "bool": pa.bool_()
 
 
 def columns_of(
-    batch: pa.RecordBatch, attributes: tuple[Attribute, ...], strings: pa.Array
+    batch: pa.RecordBatch,
+    attributes: tuple[Attribute, ...],
+    strings: pa.Array,
+    arrays: "BatchColumns | None" = None,
 ) -> list[SlotColumn]:
     """The column of each slot; `strings` are those of the index, sorted and distinct."""
-    arrays = BatchColumns(batch)
+    arrays = arrays or BatchColumns(batch)
     found = []
     for attribute in attributes:
         if isinstance(attribute, Derived):
-            found.append(_column(derived_column(attribute, arrays.held, batch.num_rows)))
+            found.append(_column(derived_column(attribute, arrays.inputs)))
         else:
             array = arrays.find(attribute)
             found.append(absent(batch.num_rows) if array is None else _column(array))
@@ -83,11 +86,16 @@ def columns_of(
 
 
 class BatchColumns:
-    """The columns of a batch by attribute."""
+    """The columns of a batch by attribute.
+
+    Attributes:
+        inputs: the columns as formulas read them.
+    """
 
     def __init__(self, batch: pa.RecordBatch) -> None:
         self._batch = batch
         self._places = {field.name: place for place, field in enumerate(batch.schema)}
+        self.inputs = FormulaInputs(self.held, batch.num_rows)
 
     def find(self, attribute: Attribute) -> pa.Array | None:
         """The column of an attribute, None where the batch has none."""

@@ -124,9 +124,9 @@ class Snapshot:
             return self._packed
 
     def _build(self, samples: Sequence[pa.RecordBatch]) -> PackedTrees:
-        boxed = self.boxed
-        if not len(boxed.least):
-            boxed = replace(boxed, least=np.zeros(1, np.int64), most=np.zeros(1, np.int64))
+        eager = max(1, self.table.eager)
+        least, most = np.resize(self.boxed.least, eager), np.resize(self.boxed.most, eager)
+        boxed = replace(self.boxed, least=least, most=most)
         whole = whole_sets(boxed)
         counts = np.diff(self.table.covers.conjunction_offsets)
         extra, several = np.diff(self.later.offsets) > 0, counts[self.filters] > 1

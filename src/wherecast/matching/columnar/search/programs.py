@@ -11,16 +11,18 @@ import numpy as np
 import numpy.typing as npt
 
 from wherecast.language.meaning.index_plan import FAILS, MATCHES
-from wherecast.language.meaning.keys import float_keys
 from wherecast.language.table.predicate_table import Kind, PredicateTable
 from wherecast.matching.columnar.layout import Exact
 from wherecast.matching.columnar.predicates import Predicates
+from wherecast.matching.columnar.search import flat_scan
+from wherecast.matching.columnar.search.encoder import addresses
 from wherecast.matching.columnar.search.residual_checks import rows_hold
-from wherecast.matching.columnar.slot_batch import SlotBatch
+from wherecast.matching.columnar.slot_batch import SlotBatch, keys_of
 from wherecast.matching.columnar.slots import SlotColumn
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
+Verdicts = npt.NDArray[np.uint8]
 _RESIDUAL = (int(Kind.PATTERN), int(Kind.DISTANCE), int(Kind.RESIDUAL))
 _RANGE, _SET, _NOT_SET, _MISSING, _LATER = (
     int(kind) for kind in (Exact.RANGE, Exact.SET, Exact.NOT_SET, Exact.MISSING, Exact.LATER)
@@ -79,8 +81,9 @@ class ProgramRun:
         self._programs, self._batch = programs, batch
         self._publications, self._starts = publications, starts
         columns = batch.columns
-        self._keys = np.stack([_keys(column) for column in columns], axis=1)
+        self._keys = np.stack([keys_of(column) for column in columns], axis=1)
         self._there = np.stack([column.present() for column in columns], axis=1)
+        self._advance = self._advance_compiled if flat_scan.is_loaded() else self._advance_columns
 
     def verdicts(self) -> Bools:
         """Which candidates hold, bool [candidates]."""
@@ -95,12 +98,25 @@ class ProgramRun:
         holds: Bools = outcome == _TRUE
         return holds
 
-    def _advance(
-        self,
-        waiting: Ints,
-        rows: Ints,
-        given: npt.NDArray[np.uint8],
-        outcome: npt.NDArray[np.uint8],
+    def _advance_compiled(
+        self, waiting: Ints, rows: Ints, given: Verdicts, outcome: Verdicts
+    ) -> None:
+        """Does what `_advance_columns` does, by the compiled kernel."""
+        from wherecast.matching.columnar import kernels
+
+        exact, there = self._programs.exact, self._there.view(np.uint8)
+        held = (
+            exact.slots, self._programs.kinds, exact.lows, exact.highs, exact.keys,
+            self._programs.table.jumps, self._keys, there,
+        )  # fmt: skip
+        kernels.advance(
+            addresses(held), self._keys.shape[1], waiting, self._publications, self._starts, rows,
+            given, outcome,
+        )  # fmt: skip
+        given[waiting] = _STOPPED
+
+    def _advance_columns(
+        self, waiting: Ints, rows: Ints, given: Verdicts, outcome: Verdicts
     ) -> None:
         """Takes candidates on until each is decided or stops at a test.
 
@@ -147,10 +163,9 @@ class ProgramRun:
         order = np.argsort(slots, kind="stable")
         firsts = np.flatnonzero(np.diff(slots[order], prepend=-1))
         for mine in np.split(others[order], firsts[1:]) if len(order) else ():
-            column = self._batch.column(int(exact.slots[rows[mine[0]]]))
-            keys, there = _keys(column)[publications[mine]], column.has(publications[mine])
-            kinds = exact.kinds[rows[mine]]
-            holds[mine] = _tested(exact, rows[mine], kinds, keys, there)
+            keys, there = self._batch.keys(int(exact.slots[rows[mine[0]]]))
+            at, kinds = publications[mine], exact.kinds[rows[mine]]
+            holds[mine] = _tested(exact, rows[mine], kinds, keys[at], there[at])
         return holds
 
 
@@ -162,12 +177,6 @@ class _ColumnView:
 
     def __getitem__(self, slot: int) -> SlotColumn:
         return self._batch.column(slot)
-
-
-def _keys(column: SlotColumn) -> Ints:
-    if column.values.dtype == np.float64:
-        return float_keys(column.values)  # type: ignore[arg-type]
-    return column.values  # type: ignore[return-value]
 
 
 def _tested(
