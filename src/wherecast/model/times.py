@@ -2,6 +2,7 @@
 
 import re
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TIME = re.compile(
@@ -54,6 +55,7 @@ def _zone_micros(zone: str | None, text: str) -> int:
     return -micros if zone[0] == "-" else micros
 
 
+@lru_cache(1_024)  # publications that were accepted together have one time
 def format_time(micros: int) -> str:
     """The ISO 8601 text of a canonical timestamp, in UTC where its year has four digits."""
     for zone, hours in (("Z", 0), ("-18:00", -18), ("+18:00", 18)):
