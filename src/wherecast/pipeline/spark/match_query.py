@@ -41,6 +41,7 @@ Way = Literal["whole", "columns"]
 _FOUND = "__wherecast_found"
 _ERROR = "__wherecast_error"
 _WIDE, _WIDE_ROWS = 32, 64  # from this many unread bytes per row, sending columns only is faster
+_NAME = "wherecast_match"  # in Spark's plans and pages
 _numbers = itertools.count(1)
 
 
@@ -156,7 +157,7 @@ def _whole(publications: "DataFrame", query: MatchQuery) -> "DataFrame":
     """The publications of the result with their matches; all columns travel."""
     columns = StructType([*numbered(publications.schema.fields), *query.found("whole")])
     task = JoinTask(query.filters, query.plan("whole"), tuple(columns.names))
-    return spark_runner.run(task, publications, columns)
+    return spark_runner.run(task, publications, columns, _NAME)
 
 
 def _columns(publications: "DataFrame", query: MatchQuery) -> "DataFrame":
@@ -168,7 +169,7 @@ def _columns(publications: "DataFrame", query: MatchQuery) -> "DataFrame":
     task = JoinTask(query.filters, query.plan("columns"), tuple(f.name for f in fields), False)
     type_ = fields[0].dataType if len(fields) == 1 else StructType(fields)
     steady = isinstance(type_, BooleanType)  # used once, so Spark may reorder it
-    found = spark_runner.run_on_columns(task, given, type_, steady)
+    found = spark_runner.run_on_columns(task, given, type_, steady, _NAME)
     if len(fields) == 1:
         return frame.withColumn(fields[0].name, found)
     frame = frame.withColumn(_FOUND, found)

@@ -16,7 +16,7 @@ from wherecast.pipeline.filters.filter_table import read
 from wherecast.pipeline.filters.manifests import packed, unpacked
 from wherecast.pipeline.filters.process_blobs import own_directory
 from wherecast.pipeline.filters.stored_filters import Folder, StoredFilters, store_filters
-from wherecast.store.blobs.blobs import MissingBlob
+from wherecast.store.blobs.blobs import Blobs, MissingBlob
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -110,6 +110,11 @@ class Filters:
             raise ConfigError(f"{', '.join(missing)} was not compiled to be kept; {there} was")
         found = {column.name: column for column in self.columns[1:]}
         return tuple(found[name] for name in (self.keep if keep is None else keep))
+
+
+def has_filters(blobs: Blobs) -> bool:
+    """Whether `Filters.save` has written there."""
+    return blobs.exists(_MANIFEST)
 
 
 def load_filters(uri: str | Path) -> Filters:
