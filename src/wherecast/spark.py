@@ -17,9 +17,9 @@ try:
 except ImportError as error:
     raise ImportError("wherecast.spark needs PySpark: pip install 'wherecast[spark]'") from error
 
-from wherecast.model import Schema
+from wherecast.model import ConfigError, Schema
 from wherecast.pipeline.filters.blob_location import Place, PlacedFilters
-from wherecast.pipeline.filters.filter_set import Change, FilterSet
+from wherecast.pipeline.filters.filter_set import Change, FilterSet, SetVersion
 from wherecast.pipeline.filters.filter_table import OnBad
 from wherecast.pipeline.filters.process_blobs import own_directory
 from wherecast.pipeline.filters.stored_filters import StoredFilters
@@ -39,7 +39,7 @@ from wherecast.pipeline.spark.worker_python import need_python
 from wherecast.pipeline.stages.result_columns import How, Output
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column, DataFrame, Observation
 
 __all__ = [
     "Advice",
@@ -47,6 +47,7 @@ __all__ = [
     "FilterSet",
     "Filters",
     "MatchWrite",
+    "SetVersion",
     "check",
     "compile_filters",
     "load_filters",
@@ -94,6 +95,7 @@ def match(  # noqa: PLR0913  # the options of a join, all but two by keyword
     *,
     keep: Sequence[str] | None = None,
     where: "Column | str | None" = None,
+    observation: "Observation | None" = None,
     id: str = "id",
     filter: str = "filter",
     on_bad_filter: OnBad = "raise",
@@ -116,6 +118,8 @@ def match(  # noqa: PLR0913  # the options of a join, all but two by keyword
         keep: columns of the filters to add; by default all that were compiled.
         where: a condition on the publications, a Column or SQL text, that Spark applies before
             the match. Spark does not move a condition on the result below the match.
+        observation: gets the numbers of `publications`, `matches` and `refused` publications, for
+            `inner` and `left`.
         id: the column of the ids, where `filters` is a DataFrame.
         filter: the column of the WHERE clauses, where `filters` is a DataFrame.
         on_bad_filter: `raise` or `skip` for invalid filters, where `filters` is a DataFrame.
@@ -126,7 +130,9 @@ def match(  # noqa: PLR0913  # the options of a join, all but two by keyword
         ConfigError: an option is wrong, or an added column has the name of another column.
     """
     given = MatchArguments(how, output, prefix, schema, keep, where, id, filter, on_bad_filter)
-    return build(*prepare(publications, filters, given))
+    if observation is not None and how in ("semi", "anti"):
+        raise ConfigError(f"how={how!r} finds no matches to count, so observation is too much")
+    return build(*prepare(publications, filters, given), observation=observation)
 
 
 def write_matches(  # noqa: PLR0913  # the options of `match` and of a writer, by keyword
