@@ -3,15 +3,17 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
 
 from wherecast.bench.case import batch_of, filters_of
 from wherecast.bench.matching.relations import Boxes
+from wherecast.bench.measured import WrongResult
 from wherecast.bench.spark import engines as spark_engines
 from wherecast.bench.spark import experiment as bench
+from wherecast.bench.spark import writes
 from wherecast.bench.spark.cases import SparkCase, cases
 from wherecast.bench.spark.frames import checked
 from wherecast.bench.spark.joins import boxes_from
@@ -64,7 +66,7 @@ def expected(case: SparkCase, publications: int) -> int:
 def test_joins_find_what_match_finds(
     spark: "SparkSession", workload: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    case = case_of(workload)
+    case = replace(case_of(workload), written=0)
     monkeypatch.setattr(bench, "cases", lambda *_: [case])
     rows = [row for row in bench.rows(FILTERS, SEED) if isinstance(row, dict)]
     first, *own = (row for row in rows if row["engine"] == "match")
@@ -88,6 +90,42 @@ def test_joins_find_what_match_finds(
         if row["publications"] == case.publications:
             assert row["hash"] == own[0]["hash"]
         assert all(row[f"times {output}"] > 0 for output in case.outputs)
+
+
+def written_rows(spark: "SparkSession", home: Path) -> list[dict[str, Any]]:
+    case = replace(case_of("bluedove"), written=500)
+    made = spark_engines.bench_of(case, spark, home, SEED)
+    _, filters = spark_engines.first_result(made)
+    return list(writes.measure_writes(made, filters))
+
+
+def test_both_writers_write_what_the_reference_finds(
+    spark: "SparkSession", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writes, "REPEATS", 1)
+    by_spark, own = written_rows(spark, tmp_path)
+    assert (by_spark["engine"], own["engine"]) == (writes.SPARK, writes.OWN)
+    assert own["matches"] == by_spark["matches"] == expected("bluedove", 500) > 0
+    assert own["hash"] == by_spark["hash"]
+    assert own["times write_matches"] == 1
+    assert own["file bytes/match"] > 0
+    assert not (tmp_path / "written").exists()
+
+
+def test_a_writer_with_other_rows_is_noticed(
+    spark: "SparkSession", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from wherecast import spark as public
+
+    whole = public.write_matches
+
+    def some(publications: Any, *given: Any, **options: Any) -> Any:
+        return whole(publications.where("publication % 2 = 0"), *given, **options)
+
+    monkeypatch.setattr(writes, "REPEATS", 1)
+    monkeypatch.setattr(public, "write_matches", some)
+    with pytest.raises(WrongResult, match="write_matches found"):
+        written_rows(spark, tmp_path)
 
 
 def without_one(boxes: Boxes) -> Boxes:
@@ -117,7 +155,7 @@ class TestWrongResults:
             return boxes
 
         monkeypatch.setattr(spark_engines, "boxes_from", changed)
-        short = replace(case_of("bluedove"), outputs=("arrays",))
+        short = replace(case_of("bluedove"), outputs=("arrays",), written=0)
         monkeypatch.setattr(bench, "cases", lambda *_: [short])
 
     def test_the_run_fails(

@@ -27,10 +27,12 @@ class SparkCase(Case):
     Attributes:
         outputs: the outputs of `match`, and `semi` for `how="semi"`.
         joins: the joins that users write instead of `match`.
+        written: number of publications whose matches are written to files; 0 for none.
     """
 
     outputs: tuple[MeasuredOutput, ...] = ("arrays",)
     joins: tuple[Join, ...] = ()
+    written: int = 0
 
 
 _ALL = (
@@ -38,6 +40,7 @@ _ALL = (
         "bluedove", 40_000, 2_000_000, outputs=("arrays", "semi", "rows"),
         joins=(_RANGES, Join("cells a", cells=("a",), width=62.5),
                Join("cells a, b", cells=("a", "b"), width=125.0)),
+        written=200_000,
     ),
     SparkCase(
         "bluedove", 1_000_000, 2_000_000, "bluedove, 40", (("length", 40),), outputs=("rows",),
@@ -67,7 +70,7 @@ def _scaled(case: SparkCase, size: int | None) -> Iterator[SparkCase]:
     for filters in sorted({min(each, most) for each in _SCALE_SIZES}):
         few = min(case.publications, _SCALE_PUBLICATIONS)
         yield _cut(replace(case, filters=filters, publications=few, outputs=("arrays",),
-                           label=label), size)  # fmt: skip
+                           label=label, written=0), size)  # fmt: skip
 
 
 def _cut(case: SparkCase, size: int | None) -> SparkCase:
@@ -77,4 +80,5 @@ def _cut(case: SparkCase, size: int | None) -> SparkCase:
         case,
         filters=min(case.filters, size),
         publications=min(case.publications, size * _PER_FILTER),
+        written=min(case.written, size * _PER_FILTER),
     )
