@@ -21,6 +21,7 @@ TextForm = Literal["either", "tags", "rules"]
 _EITHER = (
     r"^(?:city = '(?P<city>\w+)' AND \()?no2 > (?P<no2>[0-9.e-]+) OR pm10 > (?P<pm10>[0-9.e-]+)"
 )
+_JOINS = 20  # of a statement
 _TAG = re.compile(r"'([^']*)'")
 _CONSTANT = re.compile(r"('[^']*'|(?<=[<>=DN] )-?[0-9]+\.[0-9]+)")
 
@@ -124,22 +125,33 @@ class TagsDuckDB(_DuckDB):
 
 
 class RulesDuckDB(_DuckDB):
-    """One table and one join for each shape, over publications in a native table."""
+    """One table and one join for each shape, twenty joins in a prepared statement."""
 
     def __init__(self, texts: pa.ChunkedArray) -> None:
         super().__init__()
-        self._queries = []
+        joins = []
         for at, (condition, rows) in enumerate(rule_shapes(texts).items()):
             self._store(f"shape{at}", rows)
-            select = f"SELECT p.{NUMBER}, f.number FROM p JOIN shape{at} f ON {condition}"
-            self._queries.append(select)
+            joins.append(f"SELECT p.{NUMBER}, f.number FROM p JOIN shape{at} f ON {condition}")
+        starts = range(0, len(joins), _JOINS)
+        self._unions = [" UNION ALL ".join(joins[at : at + _JOINS]) for at in starts]
+        self._is_prepared = False
 
     @override
     def match(self, batch: pa.RecordBatch) -> pa.Table:
         self._connection.register("given", batch)
-        self._connection.execute("CREATE OR REPLACE TABLE p AS FROM given")
-        found = [self._connection.sql(query).to_arrow_table() for query in self._queries]
-        return pa.concat_tables(found)
+        if not self._is_prepared:
+            self._prepare()
+        self._connection.execute("DELETE FROM p; INSERT INTO p FROM given")
+        runs = (f"EXECUTE union{at}" for at in range(len(self._unions)))
+        return pa.concat_tables([self._connection.sql(run).to_arrow_table() for run in runs])
+
+    def _prepare(self) -> None:
+        """Plans the joins; a first batch shows the columns of publications."""
+        self._connection.execute("CREATE TABLE p AS FROM given")
+        for at, union in enumerate(self._unions):
+            self._connection.execute(f"PREPARE union{at} AS {union}")
+        self._is_prepared = True
 
 
 class EitherPolars(Peer):
