@@ -47,12 +47,12 @@ def outcome(text: str, schema: Schema) -> tuple[tuple[Conjunction, ...], str | N
     try:
         return Filter(text, schema).normal.conjunctions, None
     except FilterError as error:
-        return (), str(error)
+        return (), error.line
 
 
 def assert_both_ways_agree(schema: Schema, texts: list[str]) -> None:
     table = read_filters(texts, schema)
-    rejected = {row: str(error) for row, error in table.rejected}
+    rejected = {row: error.line for row, error in table.rejected}
     for row, text in enumerate(texts):
         assert (table.conjunctions(row), rejected.get(row)) == outcome(text, schema), text
     assert table.checksum() == read_alone(texts, schema).checksum()

@@ -297,11 +297,11 @@ def _type(state: ParserState, after: str) -> str:
         hint = f"write {after}{'' if after == '::' else ' '}double"
         raise FilterError(f"not a WHERE clause: {after} needs a type", token.place, hint)
     name = token.text.lower()
+    if name in ("array", "map", "struct"):
+        hint = "there are plain types, such as double, bigint and string"
+        raise FilterError(f"the type {name} is not in the language", token.place, hint)
     before = state.at
     follower = state.next()
-    if follower.text == "<":
-        hint = "there are plain types, such as double, bigint and string"
-        raise FilterError(f"the type {name}<…> is not in the language", token.place, hint)
     if follower.text != "(":
         state.at = before
         return name

@@ -50,7 +50,7 @@ def sum_of(pairs: list[tuple[str, str]], place: int) -> Interval:
         name = unit.lower().removesuffix("s")
         match = _AMOUNT.match(amount)
         if match is None or not (match[2] or match[3]):
-            raise FilterError(f"{amount[:40]} is not a number of {name}s", place, _HINT)
+            raise FilterError(f"{_shown(amount)} is not a number of {name}s", place, _HINT)
         if name != "second" and match[3]:
             raise FilterError("only seconds take a fraction", place, _HINT)
         if name == "nanosecond":
@@ -85,7 +85,7 @@ def text_interval(text: str, place: int) -> Interval:
         pairs.append((match[1], match[2]))
         at = match.end()
     if at < len(rest) or not pairs:
-        raise FilterError(f"'{text[:40]}' is not an interval", place, _HINT)
+        raise FilterError(f"'{_shown(text)}' is not an interval", place, _HINT)
     return sum_of(pairs, place)
 
 
@@ -100,7 +100,7 @@ def range_interval(text: str, units: tuple[str, str], place: int) -> Interval:
     if units == ("year", "month"):
         match = _YEAR_MONTH.match(text)
         if match is None or int(match[3]) >= 12:
-            raise FilterError(f"'{text[:40]}' is not years-months, as '1-2'", place)
+            raise FilterError(f"'{_shown(text)}' is not years-months, as '1-2'", place)
         sign = -1 if match[1] == "-" else 1
         return _checked(sign * (int(match[2]) * 12 + int(match[3])), 0, place)
     form = _RANGES.get(units)
@@ -113,9 +113,14 @@ def range_interval(text: str, units: tuple[str, str], place: int) -> Interval:
     late = any(float(amounts[name]) >= _BELOW[name] for name in names[1:] if name in amounts)
     if match is None or late:
         shown = f"{units[0]} to {units[1]}".upper()
-        raise FilterError(f"'{text[:40]}' is not an interval {shown}", place, _HINT)
+        raise FilterError(f"'{_shown(text)}' is not an interval {shown}", place, _HINT)
     micros = sum(_micros(amount, name) for name, amount in amounts.items())
     return _checked(0, -micros if match[1] == "-" else micros, place)
+
+
+def _shown(text: str) -> str:
+    """A part of the text as an error shows it: short, and in one line."""
+    return "".join(character if character.isprintable() else " " for character in text[:40])
 
 
 def _micros(amount: str, unit: str) -> int:

@@ -11,9 +11,9 @@ _CONSTANT = re.compile(
     r"('[^']*+'|(?<![\w.`])(?:[0-9]++(?:\.[0-9]*+)?+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?+(?![\w.]))"
 )
 # texts where a quote or a digit may be something else than a constant, or more than one
-_ODD = re.compile(
-    rf"""(?i)["`\\{_MARK}]|--|/\*|''|\b[rx]'|\binterval\b|(?:\bas\s|::)\s*+\w++\s*+\("""
-)
+_ODD = re.compile(rf"""(?i)["`\\{_MARK}]|--|/\*|''|\binterval\b|(?:\bas\s|::)\s*+\w++\s*+\(""")
+# a quote that is not closed; r'…' and X'…'
+_NOT_PLAIN = re.compile(rf"(?i)(?<!{_MARK})'|\b[rx]{_MARK}'")
 
 
 def shape_of(text: str) -> tuple[str, list[str]] | None:
@@ -26,7 +26,8 @@ def shape_of(text: str) -> tuple[str, list[str]] | None:
         return None
     parts = _CONSTANT.split(text)
     constants = parts[1::2]
-    if "'" in "".join(parts[::2]) or not all(map(str.strip, parts[2:-1:2])):
-        return None  # a quote that is not closed; strings side by side, which are one
+    if not all(map(str.strip, parts[2:-1:2])):
+        return None  # strings side by side are one
     parts[1::2] = [_MARK + ("'" if constant[0] == "'" else "0") for constant in constants]
-    return "".join(parts), constants
+    shape = "".join(parts)
+    return None if _NOT_PLAIN.search(shape) else (shape, constants)

@@ -266,4 +266,6 @@ def _token_before(text: str, place: int) -> Token | None:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= 40 else text[:40] + "…"
+    """A part of the text as an error shows it: short, and in one line."""
+    shown = "".join(character if character.isprintable() else " " for character in text[:40])
+    return shown if len(text) <= 40 else shown + "…"
