@@ -4,7 +4,7 @@ from wherecast.language.text.string_literals import name_of, string_of
 from wherecast.model import FilterError
 
 
-# each row was compared with the parser of Spark 4.1
+# each row was compared with the parser of Spark 4.3
 @pytest.mark.parametrize(
     ("written", "text"),
     [

@@ -8,7 +8,7 @@ LIMITS = Limits()
 HOUR, DAY = 3_600_000_000, 86_400_000_000
 
 
-# each row was compared with the parser of Spark 4.1
+# each row was compared with the parser of Spark 4.3
 @pytest.mark.parametrize(
     ("text", "months", "micros"),
     [
