@@ -19,6 +19,7 @@ from wherecast.columns.comparable import held
 from wherecast.columns.decoded import Decoded, DecodedColumn, RowProblem, assemble
 from wherecast.columns.unreadable import Unreadable
 from wherecast.columns.value_columns import column_of, open_column
+from wherecast.language.meaning.formula import NOW
 from wherecast.model.errors import Problem
 from wherecast.model.limits import DEFAULT_LIMITS, Limits
 from wherecast.model.schema import Attribute, Schema
@@ -268,7 +269,7 @@ def rows_of(batch: pa.RecordBatch, schema: Schema) -> list[dict[str, Any]]:
     for field, array in zip(batch.schema, batch.columns, strict=True):
         if is_open_field(field):
             parts = array.flatten()
-        elif field.name in schema.positions:
+        elif field.name in schema.positions or field.name == NOW.name:
             parts = [held(array)]
         else:
             continue

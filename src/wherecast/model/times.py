@@ -39,7 +39,7 @@ def parse_time(text: str) -> int:
 
 
 def current_micros() -> int:
-    """The time of a call, for callers that give none; nothing else below the broker reads a clock."""
+    """The time of a call, for callers that give none; nothing else here reads a clock."""
     return time_micros(datetime.now(UTC))
 
 

@@ -61,7 +61,7 @@ def _predicate(part: Expression) -> str:
         case Comparison(Derived() as since, operator, int() as micros) if time := elapsed_side(
             since.formula
         ):
-            return f"{time} {operator} now() + {constant_text(Interval(0, micros), INTERVAL)}"
+            return f"{time} {operator} {_from_now(micros)}"
         case Comparison(Derived(type="bool") as test, "=", True):
             return test.name
         case Comparison(Derived(type="bool") as test, "<>", True):
@@ -84,6 +84,14 @@ def _predicate(part: Expression) -> str:
             place = f"{name(latitude.name)}, {name(longitude.name)}, {point[0]!r}, {point[1]!r}"
             return f"geo_distance({place}) {operator} {metres!r}"
     raise AssertionError(f"unknown predicate {part!r}")
+
+
+def _from_now(micros: int) -> str:
+    """A time so many microseconds from now."""
+    sign = "-" if micros < 0 else "+"
+    return (
+        f"now() {sign} {constant_text(Interval(0, abs(micros)), INTERVAL)}" if micros else "now()"
+    )
 
 
 def _pattern(part: Pattern) -> str:

@@ -16,6 +16,7 @@ from wherecast.language.meaning.value_types import INT, ValueType
 from wherecast.language.text.names import name, quoted
 from wherecast.language.text.steps import Interval
 from wherecast.model import format_time
+from wherecast.model.decimals import decimal_text
 
 _ATOM, _UNARY, _PRODUCT, _SUM, _TEST, _LOOSE = 9, 8, 7, 6, 4, 0
 _INFIX = {
@@ -111,7 +112,7 @@ def constant_text(value: Any, type_: ValueType) -> str:
 
 
 def _interval(value: Interval) -> str:
-    seconds = format(Decimal(value.micros).scaleb(-6), "f")
+    seconds = decimal_text(Decimal(value.micros).scaleb(-6))
     if not value.months:
         return f"INTERVAL '{seconds}' SECOND"
     if not value.micros:
