@@ -20,8 +20,8 @@ from wherecast.language import Filter, PredicateTable, read_filters
 from wherecast.language.bulk import read_column
 from wherecast.language.bulk.plain_reader import PlainFilter, PlainReader
 from wherecast.language.meaning.constraint import Constraint
-from wherecast.language.meaning.keys import RANGES
 from wherecast.language.meaning.index_plan import plan
+from wherecast.language.meaning.keys import RANGES
 from wherecast.language.meaning.normal_form import Conjunction, form_of
 from wherecast.model import Attribute, FilterError, Schema
 
