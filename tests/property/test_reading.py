@@ -20,8 +20,9 @@ from wherecast.language import Filter, PredicateTable, read_filters
 from wherecast.language.bulk import read_column
 from wherecast.language.bulk.plain_reader import PlainFilter, PlainReader
 from wherecast.language.meaning.constraint import Constraint
+from wherecast.language.meaning.index_plan import plan
 from wherecast.language.meaning.keys import RANGES
-from wherecast.language.meaning.normal_form import Conjunction
+from wherecast.language.meaning.normal_form import Conjunction, form_of
 from wherecast.model import Attribute, FilterError, Schema
 
 BAD_TOO = replace(EVERYTHING, bad=True)
@@ -43,9 +44,9 @@ def read_alone(texts: list[str], schema: Schema) -> PredicateTable:
 
 
 def outcome(text: str, schema: Schema) -> tuple[tuple[Conjunction, ...], str | None]:
-    """The conjunctions of one filter, or the text of its error."""
+    """What is indexed of one filter, or the text of its error, without the picture of its place."""
     try:
-        return Filter(text, schema).normal.conjunctions, None
+        return form_of(plan(Filter(text, schema).expression).conjunctions).conjunctions, None
     except FilterError as error:
         return (), error.line
 

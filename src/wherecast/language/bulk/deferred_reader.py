@@ -47,10 +47,15 @@ class AcceptedFilter:
 
 
 class DeferredReader:
-    """Reads the filters of a schema, and keeps the shapes it has met. For one thread at a time."""
+    """Reads the filters of a schema, and keeps the shapes it has met. For one thread at a time.
 
-    def __init__(self, schema: Schema, limits: Limits = DEFAULT_LIMITS) -> None:
-        self._shapes = Shapes(schema, limits)
+    Without programs, the whole filter is a predicate, as `read_filters` says.
+    """
+
+    def __init__(
+        self, schema: Schema, limits: Limits = DEFAULT_LIMITS, has_programs: bool = True
+    ) -> None:
+        self._shapes = Shapes(schema, limits, has_programs)
         self._checks: dict[str, tuple[_Plain, ...] | None] = {}
 
     def accept(self, text: Any) -> AcceptedFilter:

@@ -18,13 +18,17 @@ from wherecast.language.bulk.shape_columns import ShapeColumns, Slot, Unfit, slo
 from wherecast.language.bulk.shape_constraints import constraint_predicates
 from wherecast.language.meaning.constants import Word, read_constant
 from wherecast.language.meaning.constraint import Conflict, constrain
+from wherecast.language.meaning.derived import Derived
 from wherecast.language.meaning.expression import (
     Compared,
     Constant,
     Distance,
     Predicate,
     Truth,
+    attributes_of,
+    predicates,
 )
+from wherecast.language.meaning.formula import Condition
 from wherecast.language.meaning.index_plan import ProgramTest, plan
 from wherecast.language.meaning.normal_form import by_attribute
 from wherecast.language.table.predicate_table import Kind
@@ -105,9 +109,27 @@ def compile_shape(text: str, schema: Schema, limits: Limits) -> FilterShape | No
         return None
     if used != set(places.values()):  # a constant that the shape cannot leave open, as in ESCAPE
         return None
-    if any(isinstance(leaf, Truth) for leaves in made.conjunctions for leaf in leaves):
+    leaves = [leaf for conjunction in made.conjunctions for leaf in conjunction]
+    if any(isinstance(leaf, Truth) and leaf.value is not True for leaf in leaves):
+        return None
+    if any(map(_has_inner_slot, [*leaves, *(test.leaf for test in made.program)])):
         return None
     return FilterShape(made.conjunctions, made.program)
+
+
+def _has_inner_slot(leaf: Predicate) -> bool:
+    """Whether a constant of a condition inside a derived attribute is left open."""
+    waiting: list[Predicate] = [leaf]
+    while waiting:
+        for attribute in attributes_of(waiting.pop()):
+            steps = attribute.formula.steps if isinstance(attribute, Derived) else ()
+            for step in steps:
+                if isinstance(step, Condition):
+                    inner = predicates(step.expression)
+                    if any(map(slots_of, inner)):
+                        return True
+                    waiting += inner
+    return False
 
 
 def read_shape(

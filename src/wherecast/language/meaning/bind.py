@@ -121,7 +121,8 @@ class Binder(PredicateBinder):
         if name in _NOW_NAMES and not items:
             return formula_of(Field(NOW))
         if name == "if" and len(items) == 3:
-            return self.called("case", items)
+            when = Item(formula_of(Condition(self.condition(items[0]))), items[0].position)
+            return self.called("case", [when, *items[1:]])
         if name == "geo_distance":
             return self._geo_distance(step, items)
         if name in _PATTERNS and len(items) == 2:
@@ -172,10 +173,8 @@ class Binder(PredicateBinder):
 
     def called(self, name: str, items: list[Item]) -> Formula:
         """A function of operands as a formula."""
-        from wherecast.language.meaning.formula import call
-
         undeclared: Type = "string" if name in TEXTS or name in _PATTERNS else "float"
-        return call(name, [self.formula(item, undeclared) for item in items])
+        return self.call_of(name, items, undeclared)
 
 
 def _parts(expression: Expression, kind: type) -> tuple[Expression, ...]:

@@ -36,10 +36,11 @@ from wherecast.language.meaning.formula import (
     call,
     formula_of,
 )
+from wherecast.language.meaning.functions.table import SHOWN
 from wherecast.language.meaning.geo import on_earth
 from wherecast.language.meaning.patterns import check_pattern
 from wherecast.language.meaning.resolve import resolve
-from wherecast.language.meaning.value_types import INTERVAL
+from wherecast.language.meaning.value_types import INTERVAL, ArgumentProblem
 from wherecast.language.text.steps import Interval
 from wherecast.model import Attribute, FilterError, Limits, Schema, Type
 
@@ -90,6 +91,15 @@ class PredicateBinder:
                 return place.formula()
             case _:
                 return formula_of(Condition(item.operand))
+
+    def call_of(self, name: str, items: list[Item], undeclared: Type) -> Formula:
+        """A function of operands as a formula."""
+        try:
+            return call(name, [self.formula(item, undeclared) for item in items])
+        except ArgumentProblem as problem:
+            message = f"{SHOWN.get(name, name)} {problem}"
+            place = items[problem.place].position
+            raise FilterError(message, place, code="wrong_type") from None
 
     def fixed(self, word: Word) -> Fixed:
         """The constant that a literal is by itself."""
@@ -164,6 +174,9 @@ class PredicateBinder:
         if word.kind == "null":
             self._known(left)
             return Truth(None)
+        if word.kind == "bool" and operator in ("=", "<>") and isinstance(left.operand, Expression):
+            is_same = (word.text == "true") == (operator == "=")
+            return left.operand if is_same else self.negated(left.operand)
         attribute = self._tested(left, word)
         if attribute is None:
             return self._compare_formulas(operator, left, right)
@@ -295,8 +308,7 @@ class PredicateBinder:
         return word.text
 
     def _pattern_formula(self, kind: str, items: list[Item], is_negated: bool) -> Expression:
-        formula = call(kind, [self.formula(item, "string") for item in items])
-        found = self._test(formula, items[0])
+        found = self._test(self.call_of(kind, items, "string"), items[0])
         return self.negated(found) if is_negated else found
 
     def is_test(self, what: str, is_negated: bool, item: Item) -> Expression:
@@ -309,13 +321,16 @@ class PredicateBinder:
         condition = self.condition(item)
         if isinstance(condition, Truth):
             return Truth((condition.value is (what == "true")) != is_negated)
-        if isinstance(condition, Comparison) and condition.operator == "=":
-            attribute = condition.attribute if condition.value is True else None
+        if isinstance(condition, Comparison) and condition == Comparison(
+            condition.attribute, "=", True
+        ):
+            attribute = condition.attribute
+            wanted: Expression = Comparison(attribute, "=", what == "true")
         else:
-            attribute = None
-        attribute = attribute or self.attribute(Item(condition, item.position))
-        present = Missing(attribute, negated=True)
-        found = And((present, Comparison(attribute, "=", what == "true")))
+            attribute = self.attribute(Item(condition, item.position))
+            wanted = condition if what == "true" else self.negated(condition)
+        parts = wanted.parts if isinstance(wanted, And) else (wanted,)
+        found = And((Missing(attribute, negated=True), *parts))
         return Not(found) if is_negated else found
 
     def _presence(self, item: Item) -> Attribute:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from wherecast.language.meaning.functions.signature import Signature
-from wherecast.language.meaning.functions.table import FUNCTIONS
+from wherecast.language.meaning.functions.table import FUNCTIONS, SHOWN
 from wherecast.language.meaning.value_types import BOOL, TypeProblem, ValueType, type_of
 from wherecast.model import Attribute
 
@@ -102,7 +102,7 @@ def call(name: str, arguments: Sequence[Formula]) -> Formula:
     function = FUNCTIONS[name]
     if len(arguments) < function.least or len(arguments) > (function.most or len(arguments)):
         wanted = _counted(function.least, function.most)
-        raise TypeProblem(f"{name} takes {wanted}, not {len(arguments)}")
+        raise TypeProblem(f"{SHOWN.get(name, name)} takes {wanted}, not {len(arguments)}")
     signature: Signature = function.resolve([one.type for one in arguments])
     steps: list[FormulaStep] = []
     for one, wanted_type in zip(arguments, signature.arguments, strict=True):

@@ -24,6 +24,14 @@ class TypeProblem(ValueError):
     """Operands whose types do not go together; the text says which."""
 
 
+class ArgumentProblem(TypeProblem):
+    """An argument of a function that has the wrong type, counted from 0."""
+
+    def __init__(self, place: int, wanted: str, given: "ValueType") -> None:
+        super().__init__(f"needs {wanted} here, not {given}")
+        self.place = place
+
+
 @dataclass(frozen=True, slots=True)
 class ValueType:
     """The type of a formula's value.

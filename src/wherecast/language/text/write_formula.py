@@ -122,6 +122,8 @@ def _interval(value: Interval) -> str:
 
 def elapsed_side(formula: Formula) -> str | None:
     """The time whose distance from now a formula is; None where it is anything else."""
+    if len(formula.steps) < 3:
+        return None
     *steps, now, last = formula.steps
     if last != Operation("elapsed", 2, INT) or now != Field(NOW) or not steps:
         return None

@@ -63,7 +63,7 @@ class StoredIndex(Engine, Drawable, Savable, ABC):
     def __init__(self, schema: Schema, store: FilterStore) -> None:
         self.schema = schema
         self._store = store
-        self._reader = DeferredReader(schema)
+        self._reader = DeferredReader(schema, has_programs=False)
         self._plain = PlainReader(schema)
         self._ids: list[Id] = []  # by entry; those of results are never changed
         self._id_type: type = str  # of the ids that are there

@@ -61,7 +61,7 @@ def test_bad_rows_are_rejected_with_their_error_and_spoil_nothing() -> None:
     table = read_filters(texts, SCHEMA)
     assert [(row, str(error)) for row, error in table.rejected] == [
         (1, "the filter is null"),
-        (2, "not a WHERE clause near '>' (at position 2)"),
+        (2, "not a WHERE clause: > needs something on its right (at position 2)"),
         (3, "unknown attribute nope (at position 0)"),
         (5, "the filter is empty (at position 0); write TRUE to match every publication"),
         (6, "i needs a number, not the string a (at position 4); write the number without quotes"),

@@ -4,11 +4,10 @@ from random import Random
 
 import numpy as np
 import pyarrow as pa
-import pytest
 
 from tests.seeds import run_seed
 from wherecast.language.meaning.evaluate import evaluate
-from wherecast.language.meaning.expression import Between, Comparison, Member, Pattern, Predicate
+from wherecast.language.meaning.expression import Pattern
 from wherecast.language.meaning.pattern_columns import TextColumn, pattern_verdicts
 from wherecast.language.meaning.regex import WORK_MAX, compile_regex
 from wherecast.model import Attribute
@@ -17,7 +16,7 @@ S = Attribute("s", "string")
 LETTERS = ["a", "b", "A", "é", "É", "İ", "ß", "Σ", "ς", "\0", "\n", "😀", "%", "_", "\\"]
 
 
-def one_by_one(predicate: Predicate, texts: list[str | None]) -> list[bool]:
+def one_by_one(predicate: Pattern, texts: list[str | None]) -> list[bool]:
     return [evaluate(predicate, {"s": text}) is True for text in texts]
 
 
@@ -27,9 +26,7 @@ def random_pattern(rng: Random) -> Pattern:
     if "like" in kind:
         letters += rng.choices(["%", "_", "!%", "!_", "!!"], k=rng.randint(0, 4))
         rng.shuffle(letters)
-    return Pattern(
-        S, kind, "".join(letters), "!", rng.random() < 0.3, rng.choice(["", "", "lower", "upper"])
-    )  # type: ignore[arg-type]
+    return Pattern(S, kind, "".join(letters), "!", rng.random() < 0.3)  # type: ignore[arg-type]
 
 
 def test_columns_agree_with_the_definition() -> None:
@@ -81,20 +78,6 @@ def test_a_part_of_an_array_and_missing_strings() -> None:
         assert pattern_verdicts(pattern, sliced).tolist() == one_by_one(pattern, texts[3:])
 
 
-@pytest.mark.parametrize(
-    "predicate",
-    [
-        Comparison(S, "=", "ab", "lower"),
-        Between(S, "A", "C", "upper"),
-        Member(S, ("ab", "é"), negated=True, fold="lower"),
-        Member(S, ("ab",), has_null=True, fold="lower"),
-    ],
-)
-def test_other_predicates_on_strings(predicate: Predicate) -> None:
-    texts: list[str | None] = ["AB", "ab", "É", "z", ""]
-    assert pattern_verdicts(predicate, pa.array(texts)).tolist() == one_by_one(predicate, texts)
-
-
 def test_a_lone_surrogate_is_in_no_string() -> None:
     for kind in ("prefix", "suffix", "contains", "like", "ilike"):
         found = pattern_verdicts(Pattern(S, kind, "\ud800"), pa.array(["a", "\U00010000"]))  # type: ignore[arg-type]
@@ -110,8 +93,7 @@ def test_expressions_on_a_column() -> None:
         texts = ["".join(rng.choices(LETTERS, k=rng.randint(0, 6))) for _ in range(20)]
         column = TextColumn(pa.array(texts))
         for text in REGEXES:
-            fold = rng.choice(["", "lower", "upper"])
-            pattern = Pattern(S, "rlike", text, negated=rng.random() < 0.5, fold=fold)  # type: ignore[arg-type]
+            pattern = Pattern(S, "rlike", text, negated=rng.random() < 0.5)
             assert column.verdicts(pattern).tolist() == one_by_one(pattern, list(texts))
 
 
@@ -120,14 +102,13 @@ def test_many_expressions_at_once() -> None:
     most = WORK_MAX // compile_regex("b[ab]{300}c").program
     texts = ["".join(rng.choices(LETTERS, k=rng.randint(0, 6))) for _ in range(20)]
     texts.append("a" * (most + 1))
-    for fold in ("", "upper"):
-        patterns = [
-            Pattern(S, "rlike", text, negated=negated, fold=fold)  # type: ignore[arg-type]
-            for text in [*REGEXES, "b[ab]{300}c"]
-            for negated in (False, True)
-        ]
-        found = TextColumn(pa.array(texts)).regex_verdicts(patterns)
-        assert found is not None
-        assert found.tolist() == [one_by_one(pattern, list(texts)) for pattern in patterns]
-        assert not found[-2:, -1].any()  # unknown, negated or not
+    patterns = [
+        Pattern(S, "rlike", text, negated=negated)
+        for text in [*REGEXES, "b[ab]{300}c"]
+        for negated in (False, True)
+    ]
+    found = TextColumn(pa.array(texts)).regex_verdicts(patterns)
+    assert found is not None
+    assert found.tolist() == [one_by_one(pattern, list(texts)) for pattern in patterns]
+    assert not found[-2:, -1].any()  # unknown, negated or not
     assert TextColumn(pa.array(texts)).regex_verdicts(patterns[:3]) is None

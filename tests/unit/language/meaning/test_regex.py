@@ -2,13 +2,14 @@
 
 import pytest
 
+from wherecast.language import Filter
 from wherecast.language.meaning import regex
 from wherecast.language.meaning.evaluate import evaluate
 from wherecast.language.meaning.expression import Pattern
 from wherecast.language.meaning.patterns import check_pattern
 from wherecast.language.meaning.regex import WORK_MAX, compile_regex, rlike, unknown_verdicts
 from wherecast.language.text.write import write
-from wherecast.model import Attribute, FilterError, Limits
+from wherecast.model import Attribute, FilterError, Limits, Schema
 
 S = Attribute("s", "string")
 TERMINATORS = ["\n", "\r", "\r\n", "\x85", "\u2028", "\u2029"]
@@ -119,7 +120,7 @@ def test_what_would_cost_too_much_is_unknown_and_counted() -> None:
 
 
 def test_predicates() -> None:
-    leaf = Pattern(S, "rlike", r"^a'\d", fold="lower")
+    leaf = Filter(r"lower(s) RLIKE '^a\'\\d'", Schema.from_dict({"s": "string"})).expression
     assert evaluate(leaf, {"s": "A'1"}) is True
     assert evaluate(leaf, {"s": None}) is None  # type: ignore[dict-item]
     assert evaluate(Pattern(S, "rlike", "b", negated=True), {"s": "abc"}) is False

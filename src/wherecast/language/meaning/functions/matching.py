@@ -6,6 +6,7 @@ from functools import partial
 from wherecast.language.meaning.functions.signature import Function, fixed
 from wherecast.language.meaning.patterns import PATTERNS, PatternProblem
 from wherecast.language.meaning.value_types import BOOL, STRING, ValueType
+from wherecast.model import FilterError
 
 
 def _apply(
@@ -17,11 +18,16 @@ def _apply(
 ) -> bool | None:
     try:
         return test(value, text, escape)
-    except PatternProblem:
+    except (PatternProblem, FilterError):
         return None
 
 
 MATCHING: dict[str, Function] = {
-    kind: Function(2, 3, fixed((STRING, STRING, STRING), BOOL), partial(_apply, test))
+    kind: Function(
+        2,
+        3 if kind in ("like", "ilike") else 2,  # these take the escape character
+        fixed((STRING, STRING, STRING), BOOL),
+        partial(_apply, test),
+    )
     for kind, test in PATTERNS.items()
 }

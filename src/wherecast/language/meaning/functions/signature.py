@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from wherecast.language.meaning.value_types import TypeProblem, ValueType
+from wherecast.language.meaning.value_types import ArgumentProblem, ValueType
 
 Types = list[ValueType]
 
@@ -44,9 +44,9 @@ def fixed(arguments: Sequence[ValueType], result: ValueType) -> Callable[[Types]
     """Resolves a function that takes just these types; optional arguments may be left out."""
 
     def resolve(types: Types) -> Signature:
-        for number, (given, wanted) in enumerate(zip(types, arguments, strict=False), start=1):
+        for place, (given, wanted) in enumerate(zip(types, arguments, strict=False)):
             if given.kind not in (wanted.kind, "null"):
-                raise TypeProblem(f"argument {number} must be {wanted}, not {given}")
+                raise ArgumentProblem(place, str(wanted), given)
         return Signature(tuple(arguments[: len(types)]), result)
 
     return resolve

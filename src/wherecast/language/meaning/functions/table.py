@@ -32,6 +32,14 @@ NAMES: dict[str, str] = {
     "ucase": "upper",
 }
 """Other names of functions."""
+SHOWN: dict[str, str] = {
+    "like": "LIKE",
+    "ilike": "ILIKE",
+    "rlike": "RLIKE",
+    "prefix": "starts_with",
+    "suffix": "ends_with",
+}
+"""The names that errors give to functions, where these are not their own."""
 _INTERNAL = frozenset(
     [
         "+",

@@ -3,15 +3,15 @@
 from typing import Any
 
 from wherecast.language.meaning.functions.signature import Function, Signature, Types, fixed
-from wherecast.language.meaning.value_types import INT, STRING, TypeProblem, ValueType
+from wherecast.language.meaning.value_types import INT, STRING, ArgumentProblem, ValueType
 
 _PLACE_MAX = 2**31 - 1  # Spark counts places in 32 bits
 
 
 def _strings(types: Types) -> Signature:
-    for number, one in enumerate(types, start=1):
+    for place, one in enumerate(types):
         if one.kind not in ("string", "null"):
-            raise TypeProblem(f"argument {number} must be string, not {one}")
+            raise ArgumentProblem(place, "string", one)
     return Signature((STRING,) * len(types), STRING)
 
 

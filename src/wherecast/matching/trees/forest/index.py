@@ -103,7 +103,8 @@ class ForestIndex(StoredIndex, Covering):
         return self._filter(outer).covers(self._filter(inner))
 
     def _identity(self, entry: int) -> Hashable:
-        return frozenset(self._filter(entry).normal.conjunctions)
+        found = self._filter(entry)
+        return frozenset(found.normal.conjunctions) if found.normal.is_exact else found.expression
 
     @classmethod
     def load(cls, path: Path) -> tuple["ForestIndex", type]:
