@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from wherecast.language.meaning.derived import Derived
+from wherecast.language.meaning.derived import Derived, sources_of
 from wherecast.language.meaning.evaluate import evaluate
 from wherecast.language.meaning.evaluate_formula import applied, converted
 from wherecast.language.meaning.formula import (
@@ -21,7 +21,6 @@ from wherecast.language.meaning.formula import (
     Field,
     Fixed,
     Formula,
-    fields_of,
 )
 from wherecast.language.meaning.formula_kernels import KERNELS, Vector
 from wherecast.language.meaning.value_types import ValueType
@@ -53,7 +52,7 @@ def derived_column(derived: Derived, columns: Columns, rows: int) -> pa.Array:
             lists; microseconds of times and units of decimals as ints.
         rows: how many publications the batch has.
     """
-    sources = fields_of(derived.formula)
+    sources = sources_of([derived])
     if rows >= _DISTINCT_MIN and len(sources) == 1:
         only = columns(sources[0])
         if pa.types.is_large_string(only.type) or pa.types.is_string(only.type):
@@ -129,7 +128,6 @@ def _constant(step: Fixed, rows: int) -> Vector:
 
 def _judged(step: Condition, columns: Columns, rows: int) -> Vector:
     """The verdicts of a condition, row by row."""
-    from wherecast.language.meaning.derived import sources_of
     from wherecast.language.meaning.expression import attributes_of, predicates
 
     leaves = predicates(step.expression)
