@@ -18,6 +18,7 @@ from tests.seeds import jobs, random_of
 from wherecast.columns import arrow_schema
 from wherecast.language.meaning.evaluate import evaluate, row_value
 from wherecast.language.meaning.evaluate_formula import formula_value
+from wherecast.language.meaning.formula import Formula
 from wherecast.model.times import EPOCH, time_micros
 
 KINDS = ("int", "float", "string", "time", "bool", "bool")
@@ -42,6 +43,10 @@ def is_same(one: Any, other: Any) -> bool:
     return (one is None) == (other is None) and bool(one == other)
 
 
+def value_of(formula: Formula, row: dict[str, Any]) -> Any:
+    return formula_value(formula, lambda one: row_value(one, row), lambda part: evaluate(part, row))
+
+
 @pytest.mark.parametrize("job", jobs(8, in_make_test=3))
 def test_formulas_agree_with_duckdb(job: int) -> None:
     rng = random_of(f"duckdb formulas {job}")
@@ -59,9 +64,7 @@ def test_formulas_agree_with_duckdb(job: int) -> None:
     for number, text in enumerate(texts):
         formula = read_formula(text.ours)
         for row, answers in zip(rows, said, strict=True):
-            value = formula_value(
-                formula, lambda one: row_value(one, row), lambda part: evaluate(part, row)
-            )  # fmt: skip
+            value = value_of(formula, row)
             if not is_same(value, answers[number]):
                 wrong.append((text.ours, value, answers[number], text.duck, row))
     assert not wrong, "\n".join(map(str, wrong[:20]))
