@@ -334,9 +334,19 @@ class PredicateBinder:
         return Not(found) if is_negated else found
 
     def _presence(self, item: Item) -> Attribute:
-        """The attribute whose presence is asked; that of an array is the presence of its size."""
+        """The attribute whose presence is asked.
+
+        An array is there where its size is, and a decimal too wide for an attribute where a
+        comparison of it with itself is.
+        """
         if isinstance(item.operand, Name) and self._named(item, "any").element is not None:
             item = Item(call("size", [self.formula(item)]), item.position)
+        elif isinstance(item.operand, Formula):
+            formula = item.operand
+            if formula.type.kind == "array":
+                item = Item(call("size", [formula]), item.position)
+            elif formula.type.kind == "decimal" and derive(formula) is None:
+                item = Item(call("=", [formula, formula]), item.position)
         return self.attribute(item, "any" if isinstance(item.operand, Name) else "float")
 
     def distinct(self, is_negated: bool, items: list[Item]) -> Expression:

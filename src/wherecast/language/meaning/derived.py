@@ -6,6 +6,7 @@ and explained in the same way. The name of a derived attribute is the text of it
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 
 from wherecast.language.meaning.formula import Formula, fields_of
 from wherecast.language.text.write_formula import write_formula
@@ -28,8 +29,8 @@ class Derived(Attribute):
 
     def held(self, value: object) -> Value | None:
         """A value of the formula in canonical form: the units of a decimal, any other as it is."""
-        if self.scale and value is not None:
-            return int(shifted(value, self.scale))  # type: ignore[arg-type]
+        if isinstance(value, Decimal):
+            return int(shifted(value, self.scale))
         return value  # type: ignore[return-value]
 
 

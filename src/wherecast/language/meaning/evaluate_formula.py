@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 from wherecast.language.meaning.formula import CONVERT, Condition, Field, Fixed, Formula
+from wherecast.language.meaning.functions.numbers import rounded
 from wherecast.language.meaning.functions.table import FUNCTIONS
 from wherecast.language.meaning.value_types import ValueType
 from wherecast.model import Attribute
@@ -49,12 +50,12 @@ def applied(name: str, type_: ValueType, arguments: list[Any]) -> Any:
 
 
 def converted(value: Any, type_: ValueType) -> Any:
-    """A value as a wider type holds it."""
+    """A value as another type holds it; a decimal is rounded where that has fewer digits."""
     if value is None:
         return None
     if type_.kind == "float":
         return float(value)
-    return Decimal(value) if type_.kind == "decimal" else value
+    return rounded(Decimal(value), type_) if type_.kind == "decimal" else value
 
 
 def _field(step: Field, value: Any) -> Any:

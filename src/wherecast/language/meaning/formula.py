@@ -103,7 +103,12 @@ def call(name: str, arguments: Sequence[Formula]) -> Formula:
     if len(arguments) < function.least or len(arguments) > (function.most or len(arguments)):
         wanted = _counted(function.least, function.most)
         raise TypeProblem(f"{SHOWN.get(name, name)} takes {wanted}, not {len(arguments)}")
-    signature: Signature = function.resolve([one.type for one in arguments])
+    types = [one.type for one in arguments]
+    signature: Signature = (
+        function.resolve(types, [one.fixed and one.fixed.value for one in arguments])
+        if function.sees_constants
+        else function.resolve(types)
+    )
     steps: list[FormulaStep] = []
     for one, wanted_type in zip(arguments, signature.arguments, strict=True):
         steps += one.steps

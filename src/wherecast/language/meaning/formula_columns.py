@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from wherecast.language.meaning.derived import Derived
+from wherecast.language.meaning.derived import Derived, sources_of
 from wherecast.language.meaning.evaluate import evaluate
 from wherecast.language.meaning.evaluate_formula import applied, converted
 from wherecast.language.meaning.formula import (
@@ -20,7 +20,6 @@ from wherecast.language.meaning.formula import (
     Condition,
     Field,
     Fixed,
-    fields_of,
 )
 from wherecast.language.meaning.formula_kernels import KERNELS, Vector
 from wherecast.language.meaning.value_types import ValueType
@@ -67,7 +66,7 @@ class FormulaInputs:
 
 def derived_column(derived: Derived, inputs: FormulaInputs) -> pa.Array:
     """The values of a derived attribute in a batch, as the values of any other are held."""
-    sources = fields_of(derived.formula)
+    sources = sources_of([derived])
     if inputs.rows >= _DISTINCT_MIN and len(sources) == 1 and sources[0].type == "string":
         coded = inputs.columns(sources[0]).dictionary_encode()
         few = _computed(derived, FormulaInputs(lambda _: coded.dictionary, len(coded.dictionary)))
@@ -143,7 +142,6 @@ def _constant(step: Fixed, rows: int) -> Vector:
 
 def _judged(step: Condition, columns: Columns, rows: int) -> Vector:
     """The verdicts of a condition, row by row."""
-    from wherecast.language.meaning.derived import sources_of
     from wherecast.language.meaning.expression import attributes_of, predicates
 
     leaves = predicates(step.expression)

@@ -124,7 +124,9 @@ def _wider(left: ValueType, right: ValueType) -> ValueType:
             return FLOAT
         left, right = as_decimal(left), as_decimal(right)
         scale = max(left.scale, right.scale)
-        return decimal(max(left.digits - left.scale, right.digits - right.scale) + scale, scale)
+        whole = max(left.digits - left.scale, right.digits - right.scale)
+        scale = min(scale, DIGITS_MAX - whole)  # digits before the point come first
+        return ValueType("decimal", whole + scale, scale)
     if left.is_time and right.is_time:
         return max(left, right, key=lambda one: _TIMES.index(one.kind))
     raise TypeProblem(f"{left} and {right} do not go together")

@@ -73,7 +73,10 @@ def _operation(step: Operation, arguments: list[Piece]) -> Piece:
     texts = [text for text, _ in arguments]
     if step.name == "case":
         pairs = zip(texts[0::2], texts[1::2], strict=False)
-        branches = "".join(f" WHEN {condition} THEN {value}" for condition, value in pairs)
+        branches = "".join(
+            f" WHEN {'FALSE' if condition == 'NULL' else condition} THEN {value}"  # as Spark wants
+            for condition, value in pairs
+        )
         last = f" ELSE {texts[-1]}" if len(texts) % 2 else ""
         return f"CASE{branches}{last} END", _ATOM
     return f"{_CALLS.get(step.name, step.name)}({', '.join(texts)})", _ATOM
@@ -122,9 +125,6 @@ def _interval(value: Interval) -> str:
 
 def elapsed_side(formula: Formula) -> str | None:
     """The time whose distance from now a formula is; None where it is anything else."""
-    if len(formula.steps) < 3:
+    if formula.steps[-2:] != (Field(NOW), Operation("elapsed", 2, INT)):
         return None
-    *steps, now, last = formula.steps
-    if last != Operation("elapsed", 2, INT) or now != Field(NOW) or not steps:
-        return None
-    return write_formula(Formula(tuple(steps)))
+    return write_formula(Formula(formula.steps[:-2]))

@@ -15,6 +15,13 @@ def _alike(types: Types) -> Signature:
     return Signature((result,) * len(types), result)
 
 
+def _left(types: Types) -> Signature:
+    """Resolves a function of two values that go together, which gives the type of the first."""
+    _ordered(types)
+    left, right = types
+    return Signature((left, right), left)
+
+
 def _ordered(types: Types) -> Signature:
     found = _alike(types)
     if found.result.kind in ("array", "interval"):
@@ -44,8 +51,11 @@ def _first(type_: ValueType, *values: Any) -> Any:
 
 
 def _unless_equal(type_: ValueType, left: Any, right: Any) -> Any:
-    is_equal = left is not None and right is not None and order(left, right) == 0
-    return None if is_equal else left
+    if left is None or right is None:
+        return left
+    if float in (type(left), type(right)):  # as Spark compares them
+        return None if order(float(left), float(right)) == 0 else left
+    return None if order(left, right) == 0 else left
 
 
 def _case(types: Types) -> Signature:
@@ -67,7 +77,7 @@ def _choose(type_: ValueType, *values: Any) -> Any:
 
 CHOICES: dict[str, Function] = {
     "coalesce": Function(1, None, _alike, _first, takes_null=True),
-    "nullif": Function(2, 2, _alike, _unless_equal, takes_null=True),
+    "nullif": Function(2, 2, _left, _unless_equal, takes_null=True),
     "greatest": _extreme(1),
     "least": _extreme(-1),
     "case": Function(2, None, _case, _choose, takes_null=True),

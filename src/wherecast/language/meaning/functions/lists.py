@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from wherecast.language.meaning.comparing import order
 from wherecast.language.meaning.functions.signature import Function, Signature, Types
 from wherecast.language.meaning.value_types import BOOL, INT, TypeProblem, ValueType, common
 
@@ -30,7 +31,9 @@ def _containing(types: Types) -> Signature:
 
 
 def _contains(type_: ValueType, array: tuple[Any, ...], value: Any) -> bool | None:
-    return True if value in array else None if None in array else False
+    if any(one is not None and order(one, value) == 0 for one in array):
+        return True
+    return None if None in array else False
 
 
 def _overlapping(types: Types) -> Signature:
@@ -42,7 +45,7 @@ def _overlapping(types: Types) -> Signature:
 
 
 def _overlap(type_: ValueType, left: tuple[Any, ...], right: tuple[Any, ...]) -> bool | None:
-    if any(value is not None and value in right for value in left):
+    if any(value is not None and _contains(type_, right, value) for value in left):
         return True
     return None if left and right and (None in left or None in right) else False
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from wherecast.language.meaning.functions.signature import Function, Signature, Types
 from wherecast.language.meaning.value_types import (
+    DIGITS_MAX,
     FLOAT,
     INT,
     TypeProblem,
@@ -57,10 +58,13 @@ def _remainder_type(left: ValueType, right: ValueType) -> ValueType:
 
 def _arithmetic(
     rule: DecimalRule, whole: ValueType = INT, has_floats: bool = True
-) -> Callable[[Types], Signature]:
-    """Resolves an operator: doubles where one is, else decimals where one is, else ints."""
+) -> Callable[[Types, list[Any]], Signature]:
+    """Resolves an operator: doubles where one is, else decimals where one is, else ints.
 
-    def resolve(types: Types) -> Signature:
+    A constant int beside a decimal has as many digits as are written.
+    """
+
+    def resolve(types: Types, constants: list[Any]) -> Signature:
         types = [INT if one.kind == "null" else one for one in types]
         for one in types:
             if not one.is_number:
@@ -71,11 +75,17 @@ def _arithmetic(
                 raise TypeProblem("div needs ints or decimals, not float")
             return Signature((FLOAT, FLOAT), FLOAT)
         if "decimal" in kinds:
-            left, right = map(as_decimal, types)
+            left, right = map(_with_digits, types, constants)
             return Signature((left, right), rule(left, right))
         return Signature((whole, whole), whole)
 
     return resolve
+
+
+def _with_digits(one: ValueType, constant: Any) -> ValueType:
+    if one.kind == "int" and constant is not None:
+        return decimal(len(str(abs(constant))), 0)
+    return as_decimal(one)
 
 
 def _add(type_: ValueType, left: Any, right: Any) -> Any:
@@ -129,8 +139,8 @@ def _whole_quotient(type_: ValueType, left: Any, right: Any) -> int | None:
     return in_range(_truncated(left, right))
 
 
-def _whole_division(types: Types) -> Signature:
-    found = _arithmetic(_product_type, has_floats=False)(types)
+def _whole_division(types: Types, constants: list[Any]) -> Signature:
+    found = _arithmetic(_product_type, has_floats=False)(types, constants)
     return Signature(found.arguments, INT)
 
 
@@ -149,6 +159,8 @@ def _negative(type_: ValueType, value: Any) -> Any:
 
 
 def _absolute(type_: ValueType, value: Any) -> Any:
+    if isinstance(value, Decimal):
+        return value.copy_abs()  # abs() would round to the digits of the context
     return in_range(abs(value)) if type_.kind == "int" else abs(value)
 
 
@@ -166,20 +178,24 @@ def _whole(direction: str) -> Callable[..., Any]:
             return rounded(value.to_integral_value(direction), type_)
         if isinstance(value, int):
             return value
-        if not isfinite(value):  # as Java's conversion to a long
-            return 0 if isnan(value) else INT_MAX if value > 0 else INT_MIN
-        whole = floor(value) if direction == ROUND_FLOOR else ceil(value)
-        return max(INT_MIN, min(INT_MAX, whole))
+        if not isfinite(value):
+            return 0 if isnan(value) else None  # NaN as Java's conversion to a long
+        return in_range(floor(value) if direction == ROUND_FLOOR else ceil(value))
 
     return apply
 
 
-def _rounding(types: Types) -> Signature:
-    """Resolves round(number, digits); the type of a decimal is settled when digits are known."""
+def _rounding(types: Types, constants: list[Any]) -> Signature:
+    """Resolves round(number, digits); a decimal has the digits that constant digits leave it."""
     one = _same(types[:1]).result
     if len(types) > 1 and types[1].kind not in ("int", "null"):
         raise TypeProblem(f"round needs an int for its digits, not {types[1]}")
-    result = decimal(one.digits + 1, one.scale) if one.kind == "decimal" else one
+    result = one
+    if one.kind == "decimal":
+        digits = 0 if len(types) == 1 else constants[1]
+        scale = one.scale if digits is None else max(0, min(one.scale, digits))
+        whole = max(one.digits - one.scale + 1, 1 - (digits or 0))
+        result = ValueType("decimal", min(whole + scale, DIGITS_MAX), scale)
     return Signature((one, INT)[: len(types)], result)
 
 
@@ -202,15 +218,15 @@ def _half_up(value: Decimal, digits: int) -> Decimal:
 
 
 NUMBERS: dict[str, Function] = {
-    "+": Function(2, 2, _arithmetic(_sum_type), _add),
-    "-": Function(2, 2, _arithmetic(_sum_type), _subtract),
-    "*": Function(2, 2, _arithmetic(_product_type), _multiply),
-    "/": Function(2, 2, _arithmetic(_quotient_type, FLOAT), _divide),
-    "%": Function(2, 2, _arithmetic(_remainder_type), _remainder),
-    "div": Function(2, 2, _whole_division, _whole_quotient),
+    "+": Function(2, 2, _arithmetic(_sum_type), _add, sees_constants=True),
+    "-": Function(2, 2, _arithmetic(_sum_type), _subtract, sees_constants=True),
+    "*": Function(2, 2, _arithmetic(_product_type), _multiply, sees_constants=True),
+    "/": Function(2, 2, _arithmetic(_quotient_type, FLOAT), _divide, sees_constants=True),
+    "%": Function(2, 2, _arithmetic(_remainder_type), _remainder, sees_constants=True),
+    "div": Function(2, 2, _whole_division, _whole_quotient, sees_constants=True),
     "negative": Function(1, 1, _same, _negative),
     "abs": Function(1, 1, _same, _absolute),
     "floor": Function(1, 1, _to_whole, _whole(ROUND_FLOOR)),
     "ceil": Function(1, 1, _to_whole, _whole(ROUND_CEILING)),
-    "round": Function(1, 2, _rounding, _round),
+    "round": Function(1, 2, _rounding, _round, sees_constants=True),
 }

@@ -31,13 +31,16 @@ class Function:
         resolve: the signature for given types of arguments.
         apply: the value for a result type and arguments; None stands for NULL.
         takes_null: whether `apply` is called where an argument is None; otherwise None is given.
+        sees_constants: whether `resolve` also takes the values of constant arguments, with None for
+            any other argument: the digits of a decimal result may depend on them.
     """
 
     least: int
     most: int | None
-    resolve: Callable[[Types], Signature]
+    resolve: Callable[..., Signature]
     apply: Callable[..., Any]
     takes_null: bool = False
+    sees_constants: bool = False
 
 
 def fixed(arguments: Sequence[ValueType], result: ValueType) -> Callable[[Types], Signature]:

@@ -5,7 +5,7 @@ from typing import Any
 from wherecast.language.meaning.functions.signature import Function, Signature, Types, fixed
 from wherecast.language.meaning.value_types import INT, STRING, ArgumentProblem, ValueType
 
-_PLACE_MAX = 2**31 - 1  # Spark counts places in 32 bits
+_PLACE_MIN, _PLACE_MAX = -(2**31), 2**31 - 1  # Spark counts places in 32 bits
 
 
 def _strings(types: Types) -> Signature:
@@ -21,7 +21,7 @@ def _concat(type_: ValueType, *texts: str) -> str:
 
 def _substring(type_: ValueType, text: str, place: int, length: int = _PLACE_MAX) -> Any:
     """The part from a place on, counted from 1, or from the end where it is negative."""
-    if not -_PLACE_MAX <= place <= _PLACE_MAX or not -_PLACE_MAX <= length <= _PLACE_MAX:
+    if not all(_PLACE_MIN <= number <= _PLACE_MAX for number in (place, length)):
         return None
     start = place - 1 if place > 0 else len(text) + place if place < 0 else 0
     end = min(start + length, _PLACE_MAX)
