@@ -73,14 +73,6 @@ EVERY = [
     zipf_tags,
     rules,
 ]
-ARRAYS = (tags, zipf_tags)
-
-
-@pytest.fixture
-def _with_attributes(request, make):
-    """Arrays are no attributes yet: a test that asks for this fixture must fail on them."""
-    if make in ARRAYS:
-        request.applymarker(pytest.mark.xfail(strict=True, reason="arrays are no attributes yet"))
 
 
 @pytest.fixture(params=EVERY, ids=lambda make: make.__name__)
@@ -137,7 +129,6 @@ def test_as_many_rows_as_asked_for_with_ids_from_0_on(make):
         assert sum(batch.num_rows for batch in workload.publications(n)) == n
 
 
-@pytest.mark.usefixtures("_with_attributes")
 def test_batches_have_the_columns_of_the_schema(make):
     workload = made(make)
     [filters] = workload.filters(1)
@@ -149,7 +140,6 @@ def test_batches_have_the_columns_of_the_schema(make):
             assert batch.schema.field(attribute.name).type == TYPES[attribute.type]
 
 
-@pytest.mark.usefixtures("_with_attributes")
 def test_publications_are_valid(make):
     workload = made(make)
     for row in publications(workload, 200).to_pylist():

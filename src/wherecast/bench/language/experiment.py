@@ -9,7 +9,6 @@ import pyarrow as pa
 
 from wherecast.bench.case import batch_of, filters_of
 from wherecast.bench.choice import check_choice
-from wherecast.bench.matching.cases import NOT_READ
 from wherecast.bench.matching.peers import is_installed, numbered
 from wherecast.bench.matching.peers import pairs_of as peer_pairs
 from wherecast.bench.matching.text_peers import TEXT_PEERS, TextForm
@@ -51,7 +50,7 @@ def rows(size: int | None, seed: int, only: str | None = None) -> Iterator[Row]:
     count = size or _SIZE
     check_choice("workload", only, _WORKLOADS)
     for name, make in _WORKLOADS.items():
-        if only not in (None, name) or (only is None and name in NOT_READ):
+        if only not in (None, name):
             continue
         workload = make(seed)
         texts = _texts(workload, count)

@@ -48,6 +48,7 @@ _CUT_HERE = re.compile(  # the same, and it does not go back over a name without
 )
 _CHUNK_ROWS = 16_384
 _INTEGER_DIGITS_MAX = 18
+_CODES = ("\\u", "\\U")  # escapes that may stand for no character: such texts are read alone
 _STAND_INS = {"i": "1", "n": "1" * 19, "d": "1.5", "s": "'2001-01-01'"}
 _EXACT_FLOAT_MIN = 1e-290  # nearer to 0, a double loses digits of its text, or is 0
 
@@ -92,7 +93,8 @@ def cut(
 ) -> Cut:
     """The shapes and constants of texts; `number` gives a string its number.
 
-    Texts that are null, longer than `bytes_max`, or that hold the mark used here are read alone.
+    Texts that are null, longer than `bytes_max`, or that hold the mark used here or the code of a
+    character are read alone.
     Texts of `chunk_bytes` are cut at once; the marks may make three bytes of each byte.
     """
     pieces = Numbering()
@@ -120,6 +122,8 @@ def cut_one(text: str, limits: Limits) -> tuple[str, tuple[str, ...]] | None:
     """The key and the constants of one text, as `cut` finds them; None where it is read alone."""
     short = 4 * len(text) <= limits.filter_text_bytes_max  # whatever its characters
     if not short or MARK in text or text.lstrip().startswith("[") or not is_text(text):
+        return None
+    if any(escape in text for escape in _CODES):
         return None
     pieces = _CUT_HERE.split(text)
     constants = pieces[2::3]
@@ -186,6 +190,8 @@ def _usable(chunk: pa.Array, bytes_max: int) -> npt.NDArray[np.bool_]:
     usable = usable & (values_of(pc.binary_length(chunk)) <= bytes_max)
     usable &= ~values_of(pc.match_substring(chunk, MARK))
     usable &= ~values_of(pc.match_substring_regex(chunk, r"^\s*\["))  # a list of triples
+    for escape in _CODES:
+        usable &= ~values_of(pc.match_substring(chunk, escape))
     return usable
 
 

@@ -18,7 +18,6 @@ from wherecast.bench.matching import peers as matching_peers
 from wherecast.bench.matching import start
 from wherecast.bench.matching import updates as matching_updates
 from wherecast.bench.matching.cases import (
-    NOT_READ,
     SCALE,
     SMALL,
     MatchingCase,
@@ -46,15 +45,6 @@ COLUMNAR_ROW = EVERY_ROW | {
 WHOLE_ROW = COLUMNAR_ROW | {
     "text to first match, s", "bulk adds/s", "bulk removes/s", "single adds/s", "single removes/s",
 }  # fmt: skip
-NOT_YET = [
-    pytest.param(
-        name,
-        marks=pytest.mark.xfail(
-            strict=True, raises=WrongResult, reason="not read by the language yet"
-        ),
-    )
-    for name in sorted(NOT_READ)
-]
 
 
 @pytest.fixture(autouse=True)
@@ -99,7 +89,7 @@ def test_every_engine_finds_the_same(workload: str) -> None:
     assert any(row["matches"] for row in rows)
 
 
-@pytest.mark.parametrize("workload", NOT_YET)
+@pytest.mark.parametrize("workload", ["rules", "tags"])
 def test_duckdb_finds_the_same(workload: str) -> None:
     needs_peers()
     rows = measured(workload)
