@@ -11,7 +11,7 @@ from wherecast.language.meaning.bind_operands import Item, Name, Operand, Place
 from wherecast.language.meaning.bind_predicates import PredicateBinder
 from wherecast.language.meaning.constants import Word
 from wherecast.language.meaning.expression import And, Expression, Or
-from wherecast.language.meaning.formula import NOW, Condition, Field, Formula, formula_of
+from wherecast.language.meaning.formula import NOW, Field, Formula, formula_of
 from wherecast.language.meaning.functions.table import CALLABLE, NAMES
 from wherecast.language.meaning.functions.texts import TEXTS
 from wherecast.language.meaning.functions.times import UNITS
@@ -167,7 +167,8 @@ class Binder(PredicateBinder):
             condition = (
                 self.condition(when) if subject is None else self.compare("=", [subject, when])
             )
-            parts += [Item(formula_of(Condition(condition)), when.position), then]
+            verdict = self.formula(Item(condition, when.position))
+            parts += [Item(verdict, when.position), then]
         return self.called("case", parts + rest[len(rest) - has_else :])
 
     def called(self, name: str, items: list[Item]) -> Formula:
