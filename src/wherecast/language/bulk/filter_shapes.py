@@ -1,8 +1,11 @@
 """Shapes: a text parsed once, for all filters that differ from it only in their constants.
 
 The text is bound with a slot for each constant and brought into conjunctions; then, for a column
-of filters of that shape, each attribute's constraint is computed on columns of constants. A row
-whose constants change the form of the result (bounds that exclude each other, a value listed
+of filters of that shape, each attribute's constraint is computed on columns of constants. The
+constants inside formulas are *frozen*: they belong to the derived attribute, so a compiled shape
+serves the filters that have the same ones.
+
+A row whose constants change the form of the result (bounds that exclude each other, a value listed
 twice, a LIKE without wildcards, a constant that is refused) is *irregular*: it is left to the
 reading of single filters. So both ways give the same table.
 """
@@ -23,6 +26,7 @@ from wherecast.language.meaning.expression import (
     Compared,
     Constant,
     Distance,
+    Expression,
     Predicate,
     Truth,
     attributes_of,
@@ -52,10 +56,18 @@ _FITTING: dict[Type, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class FilterShape:
-    """The plan of a shape, with slots in the place of constants: what is indexed, what decides."""
+    """The plan of a shape, with slots in the place of constants: what is indexed, what decides.
+
+    Attributes:
+        conjunctions: the predicates of each conjunction that is indexed.
+        program: the tests that decide a candidate.
+        frozen: the numbers of the constants that have no slot. The shape serves only filters that
+            have the same texts there as the text that was compiled.
+    """
 
     conjunctions: tuple[tuple[Predicate, ...], ...]
     program: tuple[ProgramTest, ...] = ()
+    frozen: tuple[int, ...] = ()
 
 
 class Shapes:
@@ -65,25 +77,49 @@ class Shapes:
         self.schema = schema
         self.limits = limits
         self.has_programs = has_programs
-        self._known: dict[str, FilterShape | None] = {}
+        self._known: dict[str | tuple[str, tuple[str, ...]], FilterShape | None] = {}
 
     def __len__(self) -> int:
         return len(self._known)
 
-    def __contains__(self, key: str) -> bool:
+    def __contains__(self, key: str | tuple[str, tuple[str, ...]]) -> bool:
         return key in self._known
 
     def of(self, key: str) -> FilterShape | None:
-        """The shape of a key, or None where its filters must be read one by one."""
+        """The shape of a key, or None where its filters must be read one by one.
+
+        A shape that has frozen constants tells only their numbers; `with_frozen` gives the shape
+        of a filter.
+        """
         if key not in self._known:
-            if len(self._known) >= _SHAPES_MAX:
-                self._known = {}
-            example = example_of(key)
-            found = None if example is None else compile_shape(example, self.schema, self.limits)
-            if found is not None and found.program and not self.has_programs:
-                found = None
-            self._known[key] = found
+            self._store(key, self._compiled(example_of(key)))
         return self._known[key]
+
+    def with_frozen(
+        self, key: str, shape: FilterShape, texts: tuple[str, ...]
+    ) -> FilterShape | None:
+        """The shape of the filters of a key whose frozen constants are `texts`.
+
+        None where the filters must be read one by one.
+        """
+        place = key, texts
+        if place not in self._known:
+            frozen = dict(zip(shape.frozen, texts, strict=True))
+            found = self._compiled(example_of(key, frozen))
+            if found is not None and not set(found.frozen) <= set(shape.frozen):
+                found = None
+            self._store(place, found)
+        return self._known[place]
+
+    def _compiled(self, example: str | None) -> FilterShape | None:
+        found = None if example is None else compile_shape(example, self.schema, self.limits)
+        has_unused = found is not None and bool(found.program) and not self.has_programs
+        return None if has_unused else found
+
+    def _store(self, place: str | tuple[str, tuple[str, ...]], found: FilterShape | None) -> None:
+        if len(self._known) >= _SHAPES_MAX:
+            self._known = {}
+        self._known[place] = found
 
 
 def compile_shape(text: str, schema: Schema, limits: Limits) -> FilterShape | None:
@@ -91,30 +127,44 @@ def compile_shape(text: str, schema: Schema, limits: Limits) -> FilterShape | No
     found = positions(text)
     places = {position: number for number, position in enumerate(found)}
     used: set[int] = set()
+    frozen: set[int] = set()
+
+    def note(operand: Word | Expression) -> None:
+        if isinstance(operand, Word):
+            if operand.kind not in ("bool", "null"):
+                frozen.add(place_of(operand))
+        elif any(slots_of(leaf) for leaf in predicates(operand)):
+            raise Unfit  # the formula would have slots
+
+    def place_of(word: Word) -> int:
+        if word.position not in places:
+            raise Unfit
+        if word.kind == "number" and word.text != found[word.position]:  # as in 1e
+            raise Unfit
+        return places[word.position]
 
     def constant(attribute: Attribute, word: Word) -> Constant:
         if word.kind in ("bool", "null"):
             return read_constant(attribute, word)
-        if word.position not in places or word.kind not in _FITTING[attribute.type]:
-            raise Unfit
-        if word.kind == "number" and word.text != found[word.position]:  # as in 1e
-            raise Unfit
-        used.add(places[word.position])
+        place = place_of(word)
+        if place in frozen or word.kind not in _FITTING[attribute.type]:
+            raise Unfit  # frozen: the word may be computed from the constant that stands there
+        used.add(place)
         is_date = word.kind == "date" or (word.kind == "string" and attribute.clock == "day")
-        return Slot(places[word.position], word.negative, is_date)  # type: ignore[return-value]
+        return Slot(place, word.negative, is_date)  # type: ignore[return-value]
 
     try:
-        made = plan(read_where(text, schema, limits, constant))
+        made = plan(read_where(text, schema, limits, constant, note))
     except (FilterError, Unfit):
         return None
-    if used != set(places.values()):  # a constant that the shape cannot leave open, as in ESCAPE
+    if used | frozen != set(places.values()):  # one cannot be left open, as in ESCAPE
         return None
     leaves = [leaf for conjunction in made.conjunctions for leaf in conjunction]
     if any(isinstance(leaf, Truth) and leaf.value is not True for leaf in leaves):
         return None
     if any(map(_has_inner_slot, [*leaves, *(test.leaf for test in made.program)])):
         return None
-    return FilterShape(made.conjunctions, made.program)
+    return FilterShape(made.conjunctions, made.program, tuple(sorted(frozen)))
 
 
 def _has_inner_slot(leaf: Predicate) -> bool:

@@ -100,7 +100,9 @@ def _predicates_of(
     """Which uses of a fragment are regular, and its predicates; None where it does not fit."""
     example = example_of(key)
     shape = None if example is None else compile_shape(example, schema, limits)
-    if shape is None or len(shape.conjunctions) != 1 or _has_derived(shape.conjunctions[0]):
+    if shape is None or shape.frozen or len(shape.conjunctions) != 1:
+        return None
+    if _has_derived(shape.conjunctions[0]):
         return None
     made = columns_of_shape(shape, starts, parts.literals, builder, limits)
     return None if made is None else (made[0], made[1][0])

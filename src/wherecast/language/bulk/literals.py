@@ -10,7 +10,7 @@ are not those that the parser finds, and the shape is read text by text.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import nan
 
@@ -19,7 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from wherecast.arrays.vectors import array_of, filled, values_of
+from wherecast.arrays.vectors import array_of, filled, texts_of, values_of
 from wherecast.language.bulk.tokens import (
     DECIMAL,
     END,
@@ -60,14 +60,16 @@ class Literals:
     Attributes:
         floats: float64, the nearest double of a number; NaN where that is too near to 0.
         ints: int64, the value of an integer of at most 18 digits.
-        strings: int64, the number of a string, see `number`.
+        strings: int64, the number of a string, see `number`; -1 where it has a lone surrogate.
         lengths: int64, the bytes of the constant in the text.
+        texts: large strings, the constant as it stands in the text.
     """
 
     floats: npt.NDArray[np.float64]
     ints: npt.NDArray[np.int64]
     strings: npt.NDArray[np.int64]
     lengths: npt.NDArray[np.int64]
+    texts: pa.LargeStringArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -148,7 +150,7 @@ def constants_of(constants: list[str], number: Callable[[str], int]) -> Literals
     floats = [0.0 if text else float(c) for c, text in zip(constants, is_text, strict=True)]
     ints = [int(c) if c.isdigit() and len(c) <= _INTEGER_DIGITS_MAX else 0 for c in constants]
     strings = [
-        number(_unquoted(c)) if text else 0 for c, text in zip(constants, is_text, strict=True)
+        _numbered(c, number) if text else 0 for c, text in zip(constants, is_text, strict=True)
     ]
     for place, value in enumerate(floats):
         tiny = value < _EXACT_FLOAT_MIN and not is_text[place] and ints[place] == 0
@@ -157,7 +159,7 @@ def constants_of(constants: list[str], number: Callable[[str], int]) -> Literals
     lengths = [len(c) if c.isascii() else len(c.encode()) for c in constants]
     return Literals(
         np.array(floats, np.float64), np.array(ints, np.int64), np.array(strings, np.int64),
-        np.array(lengths, np.int64),
+        np.array(lengths, np.int64), texts_of(constants),
     )  # fmt: skip
 
 
@@ -171,15 +173,20 @@ def shape_key(text: str | None) -> str:
     return "" if text is None else _CUT_HERE.sub(lambda found: found[1] or MARK, text)
 
 
-def example_of(key: str) -> str | None:
+def example_of(key: str, frozen: Mapping[int, str] | None = None) -> str | None:
     """A text that has the key of a shape, or of a part of one, with constants of its classes.
 
-    None where it would not be cut so, as in `1e01e0`, of which the last part is a name.
+    The constants whose numbers `frozen` has are those that it gives. None where the text would not
+    be cut so, as in `1e01e0`, of which the last part is a name.
     """
     pieces = key.split(MARK)
-    pieces[1::2] = [_STAND_INS.get(piece, "") for piece in pieces[1::2]]
+    constants = [_STAND_INS[piece] for piece in pieces[1::2] if piece]
+    for number, constant in (frozen or {}).items():
+        constants[number] = constant
+    given = iter(constants)
+    pieces[1::2] = [next(given) if piece else "" for piece in pieces[1::2]]
     text = "".join(pieces)
-    return text if list(positions(text).values()) == [p for p in pieces[1::2] if p] else None
+    return text if list(positions(text).values()) == constants else None
 
 
 def _usable(chunk: pa.Array, bytes_max: int) -> npt.NDArray[np.bool_]:
@@ -201,6 +208,7 @@ def _joined(parts: Sequence[Literals]) -> Literals:
         np.concatenate([np.zeros(0, np.int64), *(part.ints for part in parts)]),
         np.concatenate([np.zeros(0, np.int64), *(part.strings for part in parts)]),
         np.concatenate([np.zeros(0, np.int64), *(part.lengths for part in parts)]),
+        pa.concat_arrays([texts_of([]), *(part.texts for part in parts)]),
     )
 
 
@@ -251,11 +259,20 @@ def _read(found: pa.Array, number: Callable[[str], int]) -> tuple[npt.NDArray[np
     ints[is_int] = values_of(pc.cast(found.filter(array_of(is_int)), pa.int64()))
     strings = np.zeros(len(found), np.int64)
     coded = found.filter(array_of(is_string)).dictionary_encode()
-    numbers = [number(_unquoted(text)) for text in coded.dictionary.to_pylist()]
+    numbers = [_numbered(text, number) for text in coded.dictionary.to_pylist()]
     strings[is_string] = np.array(numbers, np.int64)[values_of(coded.indices)]
     classes = np.full(len(found), DECIMAL, np.int8)
     classes[is_string], classes[is_plain], classes[is_int] = STRING, LONG, INT
-    return classes, Literals(floats, ints, strings, lengths)
+    return classes, Literals(floats, ints, strings, lengths, found.cast(pa.large_string()))
+
+
+def _numbered(constant: str, number: Callable[[str], int]) -> int:
+    """The number of the string that a quoted constant stands for, or -1 where it is no text."""
+    text = _unquoted(constant)
+    if is_text(text):
+        return number(text)
+    number("")  # so that the column of numbers has some string
+    return -1
 
 
 def _unquoted(text: str) -> str:

@@ -1,14 +1,14 @@
 """A column of filters as a predicate table."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from wherecast.arrays.vectors import texts_of
-from wherecast.language.bulk.filter_shapes import Shapes, read_shape
+from wherecast.arrays.vectors import array_of, texts_of, values_of
+from wherecast.language.bulk.filter_shapes import FilterShape, Shapes, read_shape
 from wherecast.language.bulk.fragments import read_fragments
 from wherecast.language.bulk.literals import Cut, cut, shape_key
 from wherecast.language.filter import read_expression
@@ -68,14 +68,37 @@ def read_cut(parts: Cut, shapes: Shapes, builder: TableBuilder) -> Ints:
         alone.append(left[few])
         groups += _by_shape(left[~few], parts.shapes)
     for rows in groups:
-        shape = shapes.of(parts.keys[parts.shapes[rows[0]]])
-        starts = parts.starts[rows]
-        alone.append(
-            rows
-            if shape is None
-            else read_shape(shape, rows, starts, parts.literals, builder, limits)
-        )
+        for shape, mine in _with_frozen(rows, parts, shapes):
+            starts = parts.starts[mine]
+            alone.append(
+                mine
+                if shape is None
+                else read_shape(shape, mine, starts, parts.literals, builder, limits)
+            )
     return np.concatenate(alone)
+
+
+def _with_frozen(
+    rows: Ints, parts: Cut, shapes: Shapes
+) -> Iterator[tuple[FilterShape | None, Ints]]:
+    """The rows of a shape by the texts of its frozen constants, each with its own shape.
+
+    None is the shape of rows that must be read alone.
+    """
+    key = parts.keys[parts.shapes[rows[0]]]
+    shape = shapes.of(key)
+    if shape is None or not shape.frozen:
+        yield shape, rows
+        return
+    places = [array_of(parts.starts[rows] + number) for number in shape.frozen]
+    coded = [parts.literals.texts.take(one).dictionary_encode() for one in places]
+    codes = np.stack([values_of(one.indices) for one in coded], axis=1)
+    distinct, back = np.unique(codes, axis=0, return_inverse=True)
+    for mine, row in zip(_by_shape(np.arange(len(rows)), back.reshape(-1)), distinct, strict=True):
+        given = zip(coded, row.tolist(), strict=True)
+        texts = tuple(one.dictionary[number].as_py() for one, number in given)
+        is_worth = len(mine) > _ALONE_MAX or (key, texts) in shapes
+        yield shapes.with_frozen(key, shape, texts) if is_worth else None, rows[mine]
 
 
 def read_alone(row: int, text: str | None, shapes: Shapes, builder: TableBuilder) -> None:

@@ -11,7 +11,7 @@ from wherecast.language.meaning.bind_operands import Item, Name, Operand, Place
 from wherecast.language.meaning.bind_predicates import PredicateBinder
 from wherecast.language.meaning.constants import Word
 from wherecast.language.meaning.expression import And, Expression, Or
-from wherecast.language.meaning.formula import NOW, Condition, Field, Formula, formula_of
+from wherecast.language.meaning.formula import NOW, Field, Formula, formula_of
 from wherecast.language.meaning.functions.table import CALLABLE, NAMES
 from wherecast.language.meaning.functions.texts import TEXTS
 from wherecast.language.meaning.functions.times import UNITS
@@ -121,7 +121,9 @@ class Binder(PredicateBinder):
         if name in _NOW_NAMES and not items:
             return formula_of(Field(NOW))
         if name == "if" and len(items) == 3:
-            when = Item(formula_of(Condition(self.condition(items[0]))), items[0].position)
+            when = Item(
+                self.formula(Item(self.condition(items[0]), items[0].position)), items[0].position
+            )
             return self.called("case", [when, *items[1:]])
         if name == "geo_distance":
             return self._geo_distance(step, items)
@@ -168,7 +170,8 @@ class Binder(PredicateBinder):
             condition = (
                 self.condition(when) if subject is None else self.compare("=", [subject, when])
             )
-            parts += [Item(formula_of(Condition(condition)), when.position), then]
+            verdict = self.formula(Item(condition, when.position))
+            parts += [Item(verdict, when.position), then]
         return self.called("case", parts + rest[len(rest) - has_else :])
 
     def called(self, name: str, items: list[Item]) -> Formula:

@@ -4,6 +4,7 @@ A test of one attribute and constants is a predicate on it. A test of a formula 
 predicate on a derived attribute. Any other test is a formula that is true or false.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -47,15 +48,34 @@ from wherecast.model import Attribute, FilterError, Limits, Schema, Type
 _UNDECLARED: dict[str, Type] = {"number": "float", "string": "string", "bool": "bool"}
 
 
+NoteOperand = Callable[[Word | Expression], None]
+
+
+def note_nothing(operand: Word | Expression) -> None:
+    """Ignores an operand of a formula."""
+
+
 class PredicateBinder:
-    """Binds single tests; `constant` reads the constants beside attributes."""
+    """Binds single tests.
+
+    Args:
+        schema: the schema of the filters.
+        limits: the limits of a filter.
+        constant: reads the constants beside attributes.
+        note: is called with each constant and each condition that becomes an operand of a formula.
+    """
 
     def __init__(
-        self, schema: Schema, limits: Limits, constant: ReadConstant = read_constant
+        self,
+        schema: Schema,
+        limits: Limits,
+        constant: ReadConstant = read_constant,
+        note: NoteOperand = note_nothing,
     ) -> None:
         self._schema = schema
         self._limits = limits
         self._constant = constant
+        self._note = note
 
     def attribute(self, item: Item, undeclared: Type = "any") -> Attribute:
         """The attribute of an operand: one that it names, or one that its formula derives."""
@@ -82,6 +102,7 @@ class PredicateBinder:
             case Formula() as formula:
                 return formula
             case Word() as word:
+                self._note(word)
                 return formula_of(self.fixed(word))
             case Interval() as interval:
                 return formula_of(Fixed(interval, INTERVAL))
@@ -90,6 +111,7 @@ class PredicateBinder:
             case Place() as place:
                 return place.formula()
             case _:
+                self._note(item.operand)
                 return formula_of(Condition(item.operand))
 
     def call_of(self, name: str, items: list[Item], undeclared: Type) -> Formula:

@@ -7,7 +7,7 @@ appearance; `finish` renumbers them in the order of their meaning, and sorts the
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -84,6 +84,25 @@ class PredicateColumn:
     jump: int = 0
 
 
+def _filled_column(ends: Ints | int, count: int) -> Ints:
+    return np.full(count, ends, np.int64) if isinstance(ends, int) else ends
+
+
+class _Rows(NamedTuple):
+    """The rows of one predicate column.
+
+    Attributes:
+        filters: int64, the filter of each row.
+        same: the conjunction, the order, the attribute, the kind and the jump of all rows.
+        lows, highs: int64, the ends of each row.
+    """
+
+    filters: Ints
+    same: tuple[int, int, int, int, int]
+    lows: Ints
+    highs: Ints
+
+
 class TableBuilder:
     """Collects predicates; `finish` makes the table."""
 
@@ -94,7 +113,7 @@ class TableBuilder:
         self._strings = Numbering()
         self._patterns = Numbering()
         self._residuals = Numbering()
-        self._columns: list[tuple[Ints, ...]] = []
+        self._columns: list[_Rows] = []
         self._single: list[tuple[int, ...]] = []
         self._sets: list[Ints] = []
         self._set_count = 0
@@ -134,13 +153,10 @@ class TableBuilder:
         for number, predicates in enumerate(conjunctions):
             for place, column in enumerate(predicates):
                 lows, highs = self._ends(column, len(rows))
-                fixed = (
-                    number, place * bool(column.jump), self._attributes.number(column.attribute),
-                    int(column.kind),
-                )  # fmt: skip
-                same = (np.full(len(rows), value, np.int64) for value in fixed)
-                jumps = np.full(len(rows), column.jump, np.int64)
-                self._columns.append((rows, *same, lows, highs, jumps))
+                attribute = self._attributes.number(column.attribute)
+                order = place * bool(column.jump)
+                same = number, order, attribute, int(column.kind), column.jump
+                self._columns.append(_Rows(rows, same, lows, highs))
 
     def test_of(self, test: ProgramTest) -> PredicateColumn:
         """A test of a program, as a column of a single filter."""
@@ -206,10 +222,18 @@ class TableBuilder:
         return np.array([numbers], np.int64)
 
     def _add_single(self, row: int, number: int, place: int, column: PredicateColumn) -> None:
-        lows, highs = self._ends(column, 1)
+        if column.keys is not None:
+            start = self._set_count
+            self._sets.append(column.keys[0])
+            self._set_count += column.keys.shape[1]
+            ends = start, self._set_count
+        elif isinstance(column.lows, int) and column.distance is None:
+            ends = column.lows, int(column.highs)
+        else:
+            lows, highs = self._ends(column, 1)
+            ends = int(lows[0]), int(highs[0])
         attribute = self._attributes.number(column.attribute)
         order = place * bool(column.jump)
-        ends = int(lows[0]), int(highs[0])
         self._single.append((row, number, order, attribute, int(column.kind), *ends, column.jump))
 
     def _ends(self, column: PredicateColumn, count: int) -> tuple[Ints, Ints]:
@@ -232,8 +256,7 @@ class TableBuilder:
             self._distance_count += count
             self._distances.append(stored)
             return np.arange(first, first + count, dtype=np.int64), np.zeros(count, np.int64)
-        lows = np.broadcast_to(np.asarray(column.lows, np.int64), count)
-        return lows, np.broadcast_to(np.asarray(column.highs, np.int64), count)
+        return _filled_column(column.lows, count), _filled_column(column.highs, count)
 
     def finish(self, shapes: int) -> PredicateTable:
         """The table of everything that was added."""
@@ -264,9 +287,10 @@ class TableBuilder:
         """The derived attributes that only programs name."""
         names: list[Attribute] = self._attributes.things
         found: set[Attribute] = {one for one in names if isinstance(one, Derived)}
-        for column in self._columns:
-            if found and len(column[0]) and not column[-1][0]:
-                found.discard(names[int(column[3][0])])
+        for column in self._columns if found else ():
+            _, _, attribute, _, jump = column.same
+            if len(column.filters) and not jump:
+                found.discard(names[attribute])
         for row in self._single if found else ():
             if not row[-1]:
                 found.discard(names[row[3]])
@@ -274,7 +298,7 @@ class TableBuilder:
 
     def _residuals_used(self) -> list[int]:
         """The numbers of the residuals that rows name."""
-        lows = [low for *_, kind, low, _, _ in self._columns if kind[0] == Kind.RESIDUAL]
+        lows = [column.lows for column in self._columns if column.same[3] == Kind.RESIDUAL]
         single = [low for *_, kind, low, _, _ in self._single if kind == Kind.RESIDUAL]
         found: list[int] = np.concatenate([np.array(single, np.int64), *lows]).tolist()
         return sorted(set(found))
@@ -292,8 +316,19 @@ class TableBuilder:
         The tests of a program stay in their order.
         """
         single = np.array(self._single, np.int64).reshape(-1, 8).T
-        parts = [*self._columns, tuple(single)]
-        columns = [np.concatenate([part[place] for part in parts]) for place in range(8)]
+        sizes = [len(column.filters) for column in self._columns]
+        same = np.array([column.same for column in self._columns], np.int64).reshape(-1, 5).T
+        number, order_, attribute, kind, jump = (np.repeat(one, sizes) for one in same)
+        filters, lows, highs = (
+            np.concatenate([np.zeros(0, np.int64), *parts])
+            for parts in (
+                [column.filters for column in self._columns],
+                [column.lows for column in self._columns],
+                [column.highs for column in self._columns],
+            )
+        )
+        many = (filters, number, order_, attribute, kind, lows, highs, jump)
+        columns = [np.concatenate(pair) for pair in zip(many, single, strict=True)]
         columns[3] = attribute_ranks[columns[3]] if len(attribute_ranks) else columns[3]
         order = np.lexsort((columns[4], columns[3], columns[2], columns[1], columns[0]))
         del columns[2]

@@ -1,6 +1,7 @@
 """Reads the text of a WHERE clause: steps, then names, types and constants."""
 
 from wherecast.language.meaning.bind import Binder
+from wherecast.language.meaning.bind_predicates import NoteOperand, note_nothing
 from wherecast.language.meaning.constants import ReadConstant, read_constant
 from wherecast.language.meaning.derived import Derived
 from wherecast.language.meaning.expression import Expression
@@ -9,15 +10,22 @@ from wherecast.model import DEFAULT_LIMITS, Attribute, FilterError, Limits, Sche
 
 
 def read_where(
-    text: str, schema: Schema, limits: Limits, constant: ReadConstant = read_constant
+    text: str,
+    schema: Schema,
+    limits: Limits,
+    constant: ReadConstant = read_constant,
+    note: NoteOperand = note_nothing,
 ) -> Expression:
-    """The expression of a WHERE clause; `constant` reads the constants beside attributes.
+    """The expression of a WHERE clause.
+
+    `constant` reads the constants beside attributes. `note` is called with each constant and each
+    condition that becomes an operand of a formula.
 
     Raises:
         FilterError: with the place and a hint.
     """
     try:
-        return Binder(schema, limits, constant).bind(parse(text, limits))
+        return Binder(schema, limits, constant, note).bind(parse(text, limits))
     except FilterError as error:
         error.text = text
         raise
