@@ -1,9 +1,9 @@
 """What of a filter is indexed, and what decides the candidates that the index finds.
 
-A filter of a few conjunctions of plain predicates is indexed as it is. Of any other a *cover* is
-indexed: a few conjunctions of plain predicates, one of which holds wherever the filter does. A
-*program* of tests then decides each candidate. NOT stands at the predicates only, so that unknown
-may count as not true, and each test has two ways on.
+A filter of one or two conjunctions, or of a few short ones of plain predicates, is indexed as it
+is. Of any other a *cover* is indexed: a few conjunctions of plain predicates, one of which holds
+wherever the filter does. A *program* of tests then decides each candidate. NOT stands at the
+predicates only, so that unknown may count as not true, and each test has two ways on.
 
 The plan depends on the shape of the filter, not on its constants.
 """
@@ -36,6 +36,7 @@ COVER_MAX = 8
 """Conjunctions of a filter that are indexed."""
 MATCHES, FAILS = 0xFFFE, 0xFFFF
 """The ways on of a test that decides."""
+_EXACT_MAX = 2  # conjunctions of any form that are indexed as they are
 _CHANCE_MAX = 0.5  # of a part of an AND that is worth several conjunctions more
 
 Leaves = tuple[Predicate, ...]
@@ -70,13 +71,14 @@ def plan(expression: Expression) -> IndexPlan:
     node = _simplified(pushed(expression))
     if isinstance(node, Truth):
         return IndexPlan(((node,),))
-    few = count_conjunctions(node, COVER_MAX) <= COVER_MAX
+    count = count_conjunctions(node, COVER_MAX)
+    few = count <= COVER_MAX
     has_derived = any(
         isinstance(attribute, Derived)
         for leaf in predicates(node)
         for attribute in attributes_of(leaf)
     )
-    if few and not has_derived:
+    if few and not has_derived and (count <= _EXACT_MAX or _is_flat(node)):
         return IndexPlan(tuple(conjunctions_of(node)))
     found = _cover(node, with_derived=False)
     if found is None and few:
@@ -114,6 +116,18 @@ def _simplified(node: Expression) -> Expression:
     if not parts:
         return Truth(neutral)
     return parts[0] if len(parts) == 1 else type(node)(tuple(parts))
+
+
+def _is_flat(node: Expression) -> bool:
+    """Whether a node is an AND of ORs or an OR of ANDs of plain predicates.
+
+    Its conjunctions are short, or share their clauses, so they cost less than a program.
+    """
+    for part in node.parts if isinstance(node, And | Or) else (node,):
+        for leaf in part.parts if isinstance(part, And | Or) else (part,):
+            if isinstance(leaf, And | Or | Not | Truth) or not _is_plain(leaf, with_derived=False):
+                return False
+    return True
 
 
 def _is_plain(leaf: Predicate, with_derived: bool) -> bool:

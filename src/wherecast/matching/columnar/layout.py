@@ -117,6 +117,25 @@ class ProgramPointers(IntEnum):
     JUMPS = 5
     KEYS = 6  # of the publications, row by row
     THERE = 7  # whether each of these is there
+    STEPS = 8  # of formulas, two int64 each: an `Arithmetic` and its argument
+    STEP_ENDS = 9  # of each derived slot
+    STACK = 10  # doubles, the values of a formula on its way
+    CODES = 11  # of the strings of publications in the memory of patterns, row by row; -1: unknown
+    VERDICTS = 12  # of patterns on these strings, 0 where unknown, 1 false, 2 true
+    TEXTS_MAX = 13  # no address, but the number of verdicts per pattern
+
+
+class Arithmetic(IntEnum):
+    """The steps of a formula of doubles that the kernel of programs computes."""
+
+    FLOAT = 0  # the double of a slot
+    INT = 1  # the integer of a slot, as a double
+    CONSTANT = 2  # the bits of a double
+    ADD = 3
+    SUBTRACT = 4
+    MULTIPLY = 5
+    DIVIDE = 6
+    NEGATE = 7
 
 
 class GroupFlag(IntFlag):
@@ -138,3 +157,4 @@ class Exact(IntEnum):
     PRESENT = 3
     MISSING = 4
     LATER = 5  # present here; decided on the extra matches
+    PATTERN = 6  # in programs only: a pattern, decided by the memory of patterns

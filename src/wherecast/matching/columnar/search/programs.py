@@ -16,6 +16,8 @@ from wherecast.matching.columnar.layout import Exact
 from wherecast.matching.columnar.predicates import Predicates
 from wherecast.matching.columnar.search import flat_scan
 from wherecast.matching.columnar.search.encoder import addresses
+from wherecast.matching.columnar.search.pattern_memory import PatternMemory
+from wherecast.matching.columnar.search.program_formulas import STACK_MAX, ProgramFormulas
 from wherecast.matching.columnar.search.residual_checks import rows_hold
 from wherecast.matching.columnar.slot_batch import SlotBatch, keys_of
 from wherecast.matching.columnar.slots import SlotColumn
@@ -39,12 +41,18 @@ class Programs:
         exact: all predicates of the table in key space.
         starts: int64 [filters], the first row of each program; -1 where there is none.
         kinds: uint8 [predicates], those of `exact`; `LATER` where keys of a batch do not decide.
+        kernel_kinds: the same for the kernel, which computes some formulas, and asks the memory.
+        formulas: the formulas that the kernel computes.
+        memory: the verdicts on patterns.
     """
 
     table: PredicateTable
     exact: Predicates
     starts: Ints
     kinds: npt.NDArray[np.uint8]
+    kernel_kinds: npt.NDArray[np.uint8]
+    formulas: ProgramFormulas
+    memory: PatternMemory
 
     @staticmethod
     def of(table: PredicateTable, exact: Predicates) -> "Programs | None":
@@ -57,7 +65,14 @@ class Programs:
         starts[owners] = table.predicate_offsets[programs]
         kinds = exact.kinds.copy()
         kinds[table.attribute >= table.eager] = _LATER
-        return Programs(table, exact, starts, kinds)
+        formulas = ProgramFormulas.of(table)
+        is_known = np.concatenate([np.ones(table.eager, bool), formulas.are_compiled()])
+        patterns = (table.kind == Kind.PATTERN) & (table.attribute < table.eager)
+        kernel_kinds = np.where(is_known[table.attribute], exact.kinds, np.uint8(_LATER))
+        kernel_kinds[patterns] = Exact.PATTERN
+        asked = np.unique(table.attribute[patterns]).tolist()
+        memory = PatternMemory(len(table.patterns), asked)
+        return Programs(table, exact, starts, kinds, kernel_kinds, formulas, memory)
 
     def decide(self, batch: SlotBatch, publications: Ints, filters: Ints) -> Bools:
         """Which candidates hold; one whose filter has no program does.
@@ -73,7 +88,11 @@ class Programs:
 
 
 class ProgramRun:
-    """Candidates on their way through their programs."""
+    """Candidates on their way through their programs.
+
+    Attributes:
+        tests: number of tests so far, those counted twice that stopped a candidate.
+    """
 
     def __init__(
         self, programs: Programs, batch: SlotBatch, publications: Ints, starts: Ints
@@ -83,6 +102,9 @@ class ProgramRun:
         columns = batch.columns
         self._keys = np.stack([keys_of(column) for column in columns], axis=1)
         self._there = np.stack([column.present() for column in columns], axis=1)
+        self._generation, self._codes = programs.memory.codes(columns, batch.rows)
+        self.tests = 0
+        self._stack = np.empty(STACK_MAX + 1)
         self._advance = self._advance_compiled if flat_scan.is_loaded() else self._advance_columns
 
     def verdicts(self) -> Bools:
@@ -104,13 +126,16 @@ class ProgramRun:
         """Does what `_advance_columns` does, by the compiled kernel."""
         from wherecast.matching.columnar import kernels
 
-        exact, there = self._programs.exact, self._there.view(np.uint8)
+        programs, exact, there = self._programs, self._programs.exact, self._there.view(np.uint8)
+        verdicts = self._generation.verdicts
         held = (
-            exact.slots, self._programs.kinds, exact.lows, exact.highs, exact.keys,
-            self._programs.table.jumps, self._keys, there,
+            exact.slots, programs.kernel_kinds, exact.lows, exact.highs, exact.keys,
+            programs.table.jumps, self._keys, there, programs.formulas.steps,
+            programs.formulas.ends, self._stack, self._codes, verdicts,
         )  # fmt: skip
-        kernels.advance(
-            addresses(held), self._keys.shape[1], waiting, self._publications, self._starts, rows,
+        pointers = np.append(addresses(held), verdicts.shape[1])
+        self.tests += kernels.advance(
+            pointers, self._keys.shape[1], waiting, self._publications, self._starts, rows,
             given, outcome,
         )  # fmt: skip
         given[waiting] = _STOPPED
@@ -125,6 +150,7 @@ class ProgramRun:
         """
         jumps = self._programs.table.jumps
         while len(waiting):
+            self.tests += len(waiting)
             here = rows[waiting]
             verdict = given[waiting].copy()
             given[waiting] = _STOPPED
@@ -158,6 +184,7 @@ class ProgramRun:
         if len(some):
             columns = _ColumnView(self._batch)
             holds[some] = rows_hold(table, columns, publications[some], rows[some])  # type: ignore[arg-type]
+            self._remember(publications[some], rows[some], holds[some])
         others = np.flatnonzero(~residual)
         slots = exact.slots[rows[others]]
         order = np.argsort(slots, kind="stable")
@@ -167,6 +194,15 @@ class ProgramRun:
             at, kinds = publications[mine], exact.kinds[rows[mine]]
             holds[mine] = _tested(exact, rows[mine], kinds, keys[at], there[at])
         return holds
+
+    def _remember(self, publications: Ints, rows: Ints, holds: Bools) -> None:
+        """Notes the verdicts on patterns for later candidates and batches."""
+        mine = np.flatnonzero(self._programs.kernel_kinds[rows] == Exact.PATTERN)
+        at = self._programs.table.attribute[rows[mine]]
+        there = self._there[publications[mine], at]
+        mine, at = mine[there], at[there]
+        places = self._codes[publications[mine], at].astype(np.int64)
+        self._generation.remember(self._programs.table.low[rows[mine]], places, holds[mine])
 
 
 class _ColumnView:

@@ -60,10 +60,14 @@ def decide(
 
     Shapes: publications, conjunctions int64 [matches]; result bool [matches].
     """
-    sizes = later.offsets[conjunctions + 1] - later.offsets[conjunctions]
-    matches = np.repeat(np.arange(len(conjunctions)), sizes)
-    rows = later.rows[spans(later.offsets[conjunctions], sizes)]
     holds = np.ones(len(conjunctions), bool)
+    if not len(later.rows):
+        return holds
+    sizes = later.offsets[conjunctions + 1] - later.offsets[conjunctions]
+    some = np.flatnonzero(sizes)
+    sizes = sizes[some]
+    matches = np.repeat(some, sizes)
+    rows = later.rows[spans(later.offsets[conjunctions[some]], sizes)]
     failed = ~rows_hold(table, columns, publications[matches], rows)
     holds[matches[failed]] = False
     return holds
