@@ -170,9 +170,12 @@ class Binder(PredicateBinder):
             condition = (
                 self.condition(when) if subject is None else self.compare("=", [subject, when])
             )
-            verdict = self.formula(Item(condition, when.position))
-            parts += [Item(verdict, when.position), then]
+            parts += [self._case_condition(condition, when), then]
         return self.called("case", parts + rest[len(rest) - has_else :])
+
+    def _case_condition(self, condition: Expression, item: Item) -> Item:
+        """A condition as an operand of CASE."""
+        return Item(self.formula(Item(condition, item.position)), item.position)
 
     def called(self, name: str, items: list[Item]) -> Formula:
         """A function of operands as a formula."""
