@@ -34,7 +34,6 @@ _TABLE = (
     "kind",
     "low",
     "high",
-    "jumps",
     "set_keys",
 )
 _PACKED = tuple(f.name for f in fields(PackedTrees)[1:])
@@ -85,7 +84,7 @@ def load_run(path: Path) -> tuple[Run, Schema]:
 def run_to_arrays(run: Run, schema: Schema) -> tuple[dict[str, Any], Arrays]:
     """The figures and arrays of a run without hidden filters."""
     snapshot, table = run.snapshot, run.snapshot.table
-    arrays: Arrays = {f"table.{name}": getattr(table, name) for name in _TABLE}
+    arrays: Arrays = {f"table.{name}": getattr(table, name) for name in (*_TABLE, "jumps")}
     arrays |= {
         f"table.distances.{f.name}": getattr(table.distances, f.name) for f in fields(Distances)
     }
@@ -123,6 +122,7 @@ def run_from_arrays(figures: dict[str, Any], arrays: Arrays) -> tuple[Run, Schem
     table = PredicateTable(
         attributes=tuple(attribute_of(schema, name, kind) for name, kind in figures["attributes"]),
         **{name: arrays[f"table.{name}"] for name in _TABLE},
+        jumps=arrays.get("table.jumps", _no_jumps(arrays)),
         strings=get_strings(arrays, "table.strings"),
         patterns=SavedLeaves(get_strings(arrays, "table.patterns"), schema),  # type: ignore[arg-type]
         distances=Distances(**_under(arrays, "table.distances.")),
@@ -144,6 +144,11 @@ def run_from_arrays(figures: dict[str, Any], arrays: Arrays) -> tuple[Run, Schem
     is_text = figures["ids"] == "string"
     ids = get_strings(arrays, "ids") if is_text else array_of(arrays["ids"])
     return Run(Ids(ids), snapshot), schema
+
+
+def _no_jumps(arrays: Arrays) -> npt.NDArray[np.uint32]:
+    """The jumps of a file from before there were programs."""
+    return np.zeros(len(arrays["table.kind"]), np.uint32)
 
 
 def _under(arrays: Mapping[str, npt.NDArray[Any]], prefix: str) -> dict[str, Any]:
