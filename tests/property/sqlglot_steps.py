@@ -16,18 +16,24 @@ Plain = tuple[str, Any]
 _COMPARED = {exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}
 _BINARY = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.Mod: "%", exp.IntDiv: "div"}
 _PATTERNS = {exp.Like: "like", exp.ILike: "ilike", exp.RegexpLike: "rlike"}
-_CALLS = {exp.Lower: "lower", exp.Upper: "upper", exp.Abs: "abs"}
-_PARTS = (exp.StartsWith, exp.EndsWith, exp.Contains)
 _SUFFIXES = {"BIGINT": "L", "DOUBLE": "D", "FLOAT": "F", "SMALLINT": "S", "TINYINT": "Y"}
 _TYPED = {"DATE": "date", "TIMESTAMP": "time", "TIMESTAMPTZ": "time", "TIMESTAMPLTZ": "time",
           "TIMESTAMPNTZ": "local"}  # fmt: skip
 
 
 class _Where(Spark):
-    """Spark's dialect without statements: `show` and its like are names."""
+    """Spark's dialect without statements and functions: `show` and its like are names."""
 
     class Tokenizer(Spark.Tokenizer):
         COMMANDS: ClassVar[set[TokenType]] = set()
+
+    class Parser(Spark.Parser):
+        """Calls keep the name and the arguments of the text."""
+
+        FUNCTIONS: ClassVar[dict[str, Any]] = {}
+        FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
+            name: Spark.Parser.FUNCTION_PARSERS[name] for name in ("CAST", "TRY_CAST")
+        }
 
 
 _SPARK = _Where()
@@ -47,7 +53,8 @@ def plain(steps: list[Step]) -> list[Plain]:
         elif code == "pattern":
             found += [(code, (argument[0], argument[2])), *_not(argument[1])]
         elif code == "is":
-            found += [(code, argument[0]), *_not(argument[1])]
+            what = "null" if argument[0] == "unknown" else argument[0]
+            found += [(code, what), *_not(argument[1])]
         elif code == "cast":  # sqlglot reads :: as TRY_CAST
             found.append((code, argument[0]))
         elif code == "call":
@@ -121,11 +128,11 @@ def _call(tree: Any) -> list[Plain]:
         count = len(tree.args["ifs"])
         step = ("case", (count, default is not None, tree.args.get("this") is not None))
         return [*(found for part in parts for found in _of(part)), step]
-    if isinstance(tree, _PARTS):  # sqlglot does not tell starts_with from startswith
-        name = type(tree).__name__.lower()
-        return [*_of(tree.this), *_of(tree.expression), ("call", (name, 2))]
-    arguments = tree.expressions if isinstance(tree, exp.Anonymous) else [tree.this]
-    name = tree.name.lower() if isinstance(tree, exp.Anonymous) else _CALLS[type(tree)]
+    if isinstance(tree, exp.Bracket):
+        return [*_of(tree.this), *_of(tree.expressions[0]), ("index", None)]
+    assert isinstance(tree, exp.Anonymous), tree
+    arguments, name = tree.expressions, tree.name.lower()
+    name = {"starts_with": "startswith", "ends_with": "endswith"}.get(name, name)
     found = [step for argument in arguments for step in _of(argument)]
     return [*found, ("call", (name, len(arguments)))]
 

@@ -10,7 +10,7 @@ from tests.property.formulas import Formulas, make_formula_row, read_formula
 from tests.seeds import jobs, random_of
 from wherecast.language.meaning.derived import derive
 from wherecast.language.meaning.evaluate import row_value
-from wherecast.language.meaning.formula_columns import derived_column
+from wherecast.language.meaning.formula_columns import FormulaInputs, derived_column
 from wherecast.model import Attribute
 
 KINDS = ("int", "float", "decimal", "string", "time", "date", "bool")
@@ -46,7 +46,8 @@ def test_columns_agree_with_rows(job: int) -> None:
         if derived is None:  # a decimal of more digits than attributes have
             continue
         tried += 1
-        found = derived_column(derived, lambda one: column(one, rows), ROWS).to_pylist()
+        inputs = FormulaInputs(lambda one: column(one, rows), ROWS)
+        found = derived_column(derived, inputs).to_pylist()
         expected = [row_value(derived, row) for row in rows]
         wrong += [
             (text, row, got, want)
