@@ -4,7 +4,7 @@ Ints are 64 bits wide, decimals have up to 38 digits and are rounded half up, do
 """
 
 from collections.abc import Callable
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_UP, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
 from math import ceil, floor, fmod, isfinite, isinf, isnan, nan
 from typing import Any
 
@@ -20,6 +20,7 @@ from wherecast.language.meaning.value_types import (
 )
 from wherecast.model.values import INT_MAX, INT_MIN
 
+_NEGATED = Context(prec=34, rounding=ROUND_HALF_EVEN)  # the digits that Spark keeps of a negation
 EXACT = Context(prec=120, rounding=ROUND_HALF_UP)  # more digits than any two decimals make
 _DIVISION_SCALE_MIN = 6
 
@@ -153,14 +154,14 @@ def _same(types: Types) -> Signature:
 
 
 def _negative(type_: ValueType, value: Any) -> Any:
-    return in_range(-value) if type_.kind == "int" else value.copy_negate() if (
-        type_.kind == "decimal"
-    ) else -value  # fmt: skip
+    if isinstance(value, Decimal):
+        return _NEGATED.minus(value)
+    return in_range(-value) if type_.kind == "int" else -value
 
 
 def _absolute(type_: ValueType, value: Any) -> Any:
     if isinstance(value, Decimal):
-        return value.copy_abs()  # abs() would round to the digits of the context
+        return _NEGATED.minus(value) if value < 0 else value
     return in_range(abs(value)) if type_.kind == "int" else abs(value)
 
 
