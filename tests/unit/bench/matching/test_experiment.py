@@ -34,6 +34,7 @@ from wherecast.workloads import bluedove
 FILTERS, PUBLICATIONS = 250, 300
 NOT_WHOLE = {case.what for case in cases(None, None) if not case.whole and case.filters > SMALL}
 JOINED = list(dict.fromkeys(case.workload for case in cases(None, None) if case.form))
+JOINED.remove("rules")  # Polars has no join for it
 EVERY_ROW = {
     "what", "engine", "filters", "publications", "matches", "matches/publication",
     "publications/s", "matches/s", "µs/publication", "best µs/publication", "hash",
