@@ -210,7 +210,7 @@ class BETreeIndex(StoredIndex, Branching):
     def _name(self, p: int) -> tuple[str, str]:
         """The name and the type of a p-node's attribute."""
         attribute = self._store.slots.attributes[self._tree.arrays.p[p, PNODE.SLOT]]
-        return attribute.name, attribute.type
+        return attribute_name(attribute)
 
     # --- files
 
