@@ -13,5 +13,5 @@ def take(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(snapshot, "_PLAIN_MAX", -1 if way in ("trees", "groups") else 1 << 60)
     monkeypatch.setattr(flat_scan, "is_loaded", lambda: way == "flat")
     if way == "groups":
-        monkeypatch.setattr(tree_matching, "_MANY_GROUPS", -1)
-        monkeypatch.setattr(tree_matching, "_FIRST_ROWS", 1)
+        by_group = tree_matching.TreeSearch(groups_max=-1, first_rows=1)
+        monkeypatch.setattr(tree_matching, "TREE_SEARCH", by_group)

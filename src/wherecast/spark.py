@@ -5,9 +5,11 @@ from wherecast.spark import match, compile_filters
 match(publications, filters)                                     # filters: id, filter
 filters = compile_filters(filters, schema=publications.schema)   # once, then reuse
 match(publications, filters, how="left", output="arrays")
+write_matches(publications, filters, "matches.parquet")          # without the way back to Spark
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 try:
@@ -15,48 +17,44 @@ try:
 except ImportError as error:
     raise ImportError("wherecast.spark needs PySpark: pip install 'wherecast[spark]'") from error
 
-from wherecast.model import Attribute, ConfigError, Schema
-from wherecast.pipeline.filters.blob_location import Place, PlacedFilters, blobs_at
-from wherecast.pipeline.filters.filter_set import Change, FilterSet
+from wherecast.model import ConfigError, Schema
+from wherecast.pipeline.filters.blob_location import Place, PlacedFilters
+from wherecast.pipeline.filters.filter_set import Change, FilterSet, SetVersion
 from wherecast.pipeline.filters.filter_table import OnBad
 from wherecast.pipeline.filters.process_blobs import own_directory
-from wherecast.pipeline.filters.stored_filters import Folder, StoredFilters
-from wherecast.pipeline.filters.streaming_filters import LiveFilters
-from wherecast.pipeline.spark.compile_filters import compile_frame, filter_columns
+from wherecast.pipeline.filters.stored_filters import StoredFilters
+from wherecast.pipeline.sink.sink_commit import Mode
 from wherecast.pipeline.spark.match_query import MatchQuery, build
+from wherecast.pipeline.spark.match_writes import MatchWrite, WriteArguments, write
+from wherecast.pipeline.spark.prepare_match import MatchArguments, compile_from_frame, prepare
 from wherecast.pipeline.spark.query_checks import (
     need_columns,
-    need_filters,
     need_frame,
     need_kind,
-    need_names,
     need_no_clash,
-    need_one_of,
-    need_schema,
-    needed_by,
-    needed_ever,
 )
 from wherecast.pipeline.spark.session_settings import Advice, check, session
-from wherecast.pipeline.spark.ship_blobs import place_for
-from wherecast.pipeline.spark.spark_filters import Filters, load_filters, on_schema
+from wherecast.pipeline.spark.spark_filters import Filters, load_filters
 from wherecast.pipeline.spark.worker_python import need_python
-from wherecast.pipeline.stages.batch_task import FilterSource
 from wherecast.pipeline.stages.result_columns import How, Output
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame, Observation
 
 __all__ = [
     "Advice",
     "Change",
     "FilterSet",
     "Filters",
+    "MatchWrite",
+    "SetVersion",
     "check",
     "compile_filters",
     "load_filters",
     "match",
     "session",
     "validate",
+    "write_matches",
 ]
 
 
@@ -84,13 +82,7 @@ def compile_filters(
         FilterError: filters are invalid; names the first three and the count.
         ConfigError: an id occurs twice, or a column is missing or has the wrong type.
     """
-    columns = filter_columns(filters, id, filter, keep)
-    need_schema(schema)
-    enforced = isinstance(schema, Schema)
-    attributes = schema if isinstance(schema, Schema) else Schema.from_spark(schema)
-    own = blobs_at(str(own_directory()))
-    stored = compile_frame(filters, columns, attributes, enforced, on_bad_filter, Folder(own))
-    return Filters(stored, own.uri)
+    return compile_from_frame(filters, schema, keep, (id, filter), on_bad_filter)
 
 
 def match(  # noqa: PLR0913  # the options of a join, all but two by keyword
@@ -102,6 +94,8 @@ def match(  # noqa: PLR0913  # the options of a join, all but two by keyword
     schema: Schema | None = None,
     *,
     keep: Sequence[str] | None = None,
+    where: "Column | str | None" = None,
+    observation: "Observation | None" = None,
     id: str = "id",
     filter: str = "filter",
     on_bad_filter: OnBad = "raise",
@@ -122,6 +116,10 @@ def match(  # noqa: PLR0913  # the options of a join, all but two by keyword
         schema: overrides the types of the columns and enforces declared domains. A publication
             outside a domain matches nothing; `left` and `anti` keep it, with the reason in `error`.
         keep: columns of the filters to add; by default all that were compiled.
+        where: a condition on the publications, a Column or SQL text, that Spark applies before
+            the match. Spark does not move a condition on the result below the match.
+        observation: gets the numbers of `publications`, `matches` and `refused` publications, for
+            `inner` and `left`.
         id: the column of the ids, where `filters` is a DataFrame.
         filter: the column of the WHERE clauses, where `filters` is a DataFrame.
         on_bad_filter: `raise` or `skip` for invalid filters, where `filters` is a DataFrame.
@@ -131,61 +129,64 @@ def match(  # noqa: PLR0913  # the options of a join, all but two by keyword
         SchemaError: a column cannot be the attribute of its name.
         ConfigError: an option is wrong, or an added column has the name of another column.
     """
-    need_frame(publications, "publications")
-    need_one_of("how", how, How)
-    need_one_of("output", output, Output)
-    need_kind("prefix", prefix, str)
-    need_kind("schema", schema, Schema, optional=True)
-    if keep is not None:
-        need_names("keep", keep)
-    if keep and how in ("semi", "anti"):
-        raise ConfigError(f"how={how!r} adds no columns of the filters, so keep is too much")
-    need_python(publications.sparkSession)
-    live = isinstance(filters, FilterSet) and publications.isStreaming
-    if isinstance(filters, FilterSet | Filters):
-        if (id, filter, on_bad_filter) != ("id", "filter", "raise"):
-            raise ConfigError("id, filter and on_bad_filter are for a DataFrame of filters")
-        compiled = _compiled(filters, schema)
-    else:
-        need_filters(filters)
-        given = publications.schema if schema is None else schema
-        compiled = compile_filters(filters, given, keep or (), id, filter, on_bad_filter)
-        keep = None  # all that was compiled
-    source, needed = _source(publications, compiled, live)
-    query = MatchQuery(
-        filters=source,
-        id_type=compiled.columns[0].dataType,
-        kept=() if how in ("semi", "anti") else compiled.chosen(keep),
-        needed=needed,
-        enforced=compiled.stored.enforced,
-        how=how,
-        output=output,
-        prefix=prefix,
-    )
-    need_no_clash(publications, query.added())
-    return build(publications, query)
+    given = MatchArguments(how, output, prefix, schema, keep, where, id, filter, on_bad_filter)
+    if observation is not None and how in ("semi", "anti"):
+        raise ConfigError(f"how={how!r} finds no matches to count, so observation is too much")
+    return build(*prepare(publications, filters, given), observation=observation)
 
 
-def _compiled(filters: Filters | FilterSet, schema: Schema | None) -> Filters:
-    """The filters to match: the newest version of a set, or filters read with another schema."""
-    if isinstance(filters, Filters):
-        return filters if schema is None else on_schema(filters, schema)
-    if schema is not None:
-        raise ConfigError("a FilterSet has a schema of its own, so schema is too much")
-    return filters.filters()
+def write_matches(  # noqa: PLR0913  # the options of `match` and of a writer, by keyword
+    publications: "DataFrame",
+    filters: "DataFrame | Filters | FilterSet",
+    path: str | Path,
+    *,
+    how: How = "inner",
+    output: Output = "rows",
+    prefix: str = "",
+    schema: Schema | None = None,
+    keep: Sequence[str] | None = None,
+    where: "Column | str | None" = None,
+    partition_by: Sequence[str] = (),
+    mode: Mode = "error",
+    batch: tuple[str, int] | None = None,
+    id: str = "id",
+    filter: str = "filter",
+    on_bad_filter: OnBad = "raise",
+) -> MatchWrite:
+    """Writes the rows of `match` as Parquet, from the Python workers themselves.
 
+    The rows do not travel back to Spark, which is most of the time of `match(…).write.parquet`.
+    The files appear when all tasks have ended. A job that fails leaves nothing to see.
 
-def _source(
-    publications: "DataFrame", filters: Filters, live: bool
-) -> tuple[FilterSource, tuple[Attribute, ...]]:
-    """Where tasks find the filters, and the attributes that filters name now or may name later."""
-    stored = filters.stored
-    needed = needed_ever(stored, publications) if live else needed_by(stored)
-    need_columns(publications, stored, needed, Place(filters.uri).open)
-    if live:
-        return LiveFilters(filters.uri), needed
-    place = place_for(publications.sparkSession, stored, filters.uri)
-    return PlacedFilters(stored, place), needed
+    Args:
+        publications: a batch DataFrame.
+        filters: as in `match`.
+        path: a path or URI that the driver and all workers can write.
+        how: as in `match`.
+        output: as in `match`.
+        prefix: as in `match`.
+        schema: as in `match`.
+        keep: as in `match`.
+        where: as in `match`.
+        partition_by: columns of the result that become folders `column=value`: strings,
+            integers, booleans and dates.
+        mode: `error`, `append`, `overwrite` or `ignore`, as in Spark, if the path exists.
+        batch: name of a query and number of its batch, in `foreachBatch`; a batch that is
+            committed already is not written again.
+        id: as in `match`.
+        filter: as in `match`.
+        on_bad_filter: as in `match`.
+
+    Returns:
+        Numbers of the written rows, matches and files.
+
+    Raises:
+        FilterError: filters are invalid.
+        SchemaError: a column cannot be the attribute of its name.
+        ConfigError: an option is wrong, the path exists, or the path cannot be written.
+    """
+    given = MatchArguments(how, output, prefix, schema, keep, where, id, filter, on_bad_filter)
+    return write(publications, filters, path, given, WriteArguments(partition_by, mode, batch))
 
 
 def validate(publications: "DataFrame", schema: Schema, prefix: str = "") -> "DataFrame":
@@ -205,9 +206,9 @@ def validate(publications: "DataFrame", schema: Schema, prefix: str = "") -> "Da
     need_kind("schema", schema, Schema)
     need_python(publications.sparkSession)
     none = StoredFilters(schema, True, "[]", "int64", ())
-    need_columns(publications, none, tuple(schema))
+    need_columns(publications.schema, none, tuple(schema))
     filters = PlacedFilters(none, Place(str(own_directory())))
     # What matches none of no filters: every row, those that are refused with their errors.
     query = MatchQuery(filters, LongType(), (), tuple(schema), True, "anti", "rows", prefix)
-    need_no_clash(publications, query.added())
+    need_no_clash(publications.schema, query.added())
     return build(publications, query)

@@ -41,7 +41,8 @@ def publications_table(file: CaseFile, cases: list[Case]) -> pa.Table:
 def _type(declared: Any) -> pa.DataType:
     """The type of the column of an attribute."""
     if isinstance(declared, str):
-        return TYPES[declared]
+        element = declared.removeprefix("array<").removesuffix(">")
+        return TYPES[declared] if element == declared else pa.list_(TYPES[element])
     if declared["type"] == "decimal":
         return pa.decimal128(18, declared["scale"])
     return TYPES[declared["type"]]

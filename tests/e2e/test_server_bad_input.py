@@ -139,7 +139,7 @@ def test_bodies_of_other_kinds(server: Server, body: bytes, kind: str) -> None:
         ("city > 5", 422),
         (" AND ".join(["no2 > 1"] * 300), 422),
         ("(" * 1000 + "no2 > 1" + ")" * 1000, 422),
-        (" AND ".join(f"(no2 = {n} OR count = {n})" for n in range(20)), 422),
+        (" AND ".join(f"(no2 = {n} OR count = {n})" for n in range(20)), 201),
         ("no2 > 5 AND no2 < 3", 201),
         ("no2 BETWEEN 5 AND 3", 201),
         ("city = '" + "x" * 50_000 + "'", 422),

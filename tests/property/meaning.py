@@ -4,15 +4,26 @@ from fractions import Fraction
 from typing import Any
 
 from wherecast.language.meaning.constraint import Constraint
-from wherecast.language.meaning.expression import Between, Comparison, Distance, Member, Pattern
+from wherecast.language.meaning.expression import Distance, Pattern
 from wherecast.language.meaning.geo import haversine_metres
 from wherecast.language.meaning.keys import value_of
 from wherecast.language.meaning.normal_form import Conjunction, NormalForm
+from wherecast.model import Attribute
 
 
 def holds(form: NormalForm, row: dict[str, Any]) -> bool:
     """Whether some conjunction of a normal form holds on a canonical row."""
     return any(conjunction_holds(conjunction, row) for conjunction in form.conjunctions)
+
+
+def value_in(attribute: Attribute, row: dict[str, Any]) -> Any:
+    """The value of an attribute in a row; of derived ones, lower and upper are known here."""
+    for function in (str.lower, str.upper):
+        name = function.__name__
+        if attribute.name.startswith(f"{name}(") and attribute.name.endswith(")"):
+            value = row.get(attribute.name[len(name) + 1 : -1].strip("`"))
+            return function(value) if isinstance(value, str) else None
+    return row.get(attribute.name)
 
 
 def conjunction_holds(conjunction: Conjunction, row: dict[str, Any]) -> bool:
@@ -23,7 +34,7 @@ def conjunction_holds(conjunction: Conjunction, row: dict[str, Any]) -> bool:
 
 def constraint_holds(constraint: Constraint, row: dict[str, Any]) -> bool:
     attribute = constraint.attribute
-    value = row.get(attribute.name)
+    value = value_in(attribute, row)
     if constraint.presence == "missing":
         return value is None
     if value is None:
@@ -59,13 +70,6 @@ def _text_holds(constraint: Constraint, value: str) -> bool:
 
 def pattern_holds(leaf: Any, value: str) -> bool:
     """A predicate on a string that is no plain comparison."""
-    value = {"": value, "lower": value.lower(), "upper": value.upper()}[leaf.fold]
-    if isinstance(leaf, Comparison):
-        return _operator(leaf.operator, value.encode(), str(leaf.value).encode())
-    if isinstance(leaf, Between):
-        return str(leaf.low).encode() <= value.encode() <= str(leaf.high).encode()
-    if isinstance(leaf, Member):
-        return (value in leaf.values) != leaf.negated
     assert isinstance(leaf, Pattern)
     found = {
         "prefix": lambda: value[: len(leaf.text)] == leaf.text,

@@ -18,11 +18,14 @@ from tests.property.strategies import (
 from tests.seeds import random_of
 from wherecast.language import Filter, PredicateTable, read_filters
 from wherecast.language.bulk import read_column
+from wherecast.language.bulk.deferred_reader import DeferredReader
 from wherecast.language.bulk.plain_reader import PlainFilter, PlainReader
 from wherecast.language.meaning.constraint import Constraint
+from wherecast.language.meaning.index_plan import plan
 from wherecast.language.meaning.keys import RANGES
-from wherecast.language.meaning.normal_form import Conjunction
+from wherecast.language.meaning.normal_form import Conjunction, form_of
 from wherecast.model import Attribute, FilterError, Schema
+from wherecast.workloads import rules
 
 BAD_TOO = replace(EVERYTHING, bad=True)
 PLAIN = Schema(
@@ -43,19 +46,28 @@ def read_alone(texts: list[str], schema: Schema) -> PredicateTable:
 
 
 def outcome(text: str, schema: Schema) -> tuple[tuple[Conjunction, ...], str | None]:
-    """The conjunctions of one filter, or the text of its error."""
+    """What is indexed of one filter, or the text of its error, without the picture of its place."""
     try:
-        return Filter(text, schema).normal.conjunctions, None
+        return form_of(plan(Filter(text, schema).expression).conjunctions).conjunctions, None
     except FilterError as error:
-        return (), str(error)
+        return (), error.line
 
 
 def assert_both_ways_agree(schema: Schema, texts: list[str]) -> None:
     table = read_filters(texts, schema)
-    rejected = {row: str(error) for row, error in table.rejected}
+    rejected = {row: error.line for row, error in table.rejected}
     for row, text in enumerate(texts):
         assert (table.conjunctions(row), rejected.get(row)) == outcome(text, schema), text
-    assert table.checksum() == read_alone(texts, schema).checksum()
+    assert_tables_agree(schema, texts)
+
+
+def assert_tables_agree(schema: Schema, texts: list[str]) -> None:
+    """Compares the tables of all ways of reading a column."""
+    table, single = read_filters(texts, schema), read_alone(texts, schema)
+    assert table.checksum() == single.checksum()
+    assert [(row, str(error)) for row, error in table.rejected] == [
+        (row, str(error)) for row, error in single.rejected
+    ]
     with pytest.MonkeyPatch.context() as patch:  # as if there were many shapes
         patch.setattr(read_column, "_SHAPES_FEW", 0)
         assert read_filters(texts, schema).checksum() == table.checksum()
@@ -121,6 +133,60 @@ def test_a_thousand_filters_of_many_shapes() -> None:
     templates = [make_template(rng, schema) for _ in range(40)]
     texts = [fill(rng, rng.choice(templates)) for _ in range(1000)]
     assert_both_ways_agree(schema, texts)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        pytest.param(
+            [f"x * {v} > {v}" for v in (1, 2, 1.5, "1e0", "1.0", "01", "10.")], id="times"
+        ),
+        pytest.param([f"x > 1 + {v}" for v in (0, 1, 2)], id="computed constants"),
+        pytest.param([f"x IN (1 + {v}, 2)" for v in (0, 1, 2)], id="a computed constant in a list"),
+        pytest.param([f"{v} IN (2, x) OR a = {v}" for v in (1, 2, 3)], id="a constant used twice"),
+        pytest.param([f"s = concat('a', '{v}')" for v in "abc"], id="computed strings"),
+        pytest.param([f"concat(s, '{v}') = 'ab'" for v in "abb"], id="strings in formulas"),
+        pytest.param([f"({v} = 2 OR a > {v}) AND x < 5" for v in (1, 2)], id="computed verdicts"),
+        pytest.param([f"(x > {v}) = (a > 3)" for v in range(3)], id="conditions in a formula"),
+        pytest.param([f"(s LIKE '{v}%') IS NULL" for v in "abc"], id="a pattern in a formula"),
+        pytest.param([f"CASE WHEN a > {v} THEN 1 ELSE x END > 0" for v in range(3)], id="cases"),
+        pytest.param([f"x / {v} > 1 AND a = {v}" for v in range(3)], id="division by nothing"),
+        pytest.param([f"x + {'9' * v} > 1" for v in (18, 19, 39, 400)], id="digits in formulas"),
+    ],
+)
+def test_constants_of_formulas(texts: list[str]) -> None:
+    assert_tables_agree(PLAIN, [*texts, *texts, *texts])
+
+
+@pytest.mark.parametrize("is_deep", [False, True])
+def test_rules_are_read_as_single_filters_are(is_deep: bool) -> None:
+    """The first shapes of rules, with formulas, programs and patterns, five filters of each."""
+    workload = rules(deep=is_deep)
+    count, shapes = 5, 60
+    batches = list(workload.filters(len(workload.shapes) * count))
+    given = [text for batch in batches for text in batch.column("filter").to_pylist()]
+    texts = [text for n in range(count) for text in given[n * len(workload.shapes) :][:shapes]]
+    texts += [text.replace(" * 2 - ", " * 3 - ") for text in texts if " * 2 - " in text]
+    assert_tables_agree(workload.schema, texts)
+    assert (
+        read_deferred(texts, workload.schema).checksum()
+        == read_filters(texts, workload.schema).checksum()
+    )
+
+
+def read_deferred(texts: list[str], schema: Schema) -> PredicateTable:
+    """The table of filters that were accepted one by one."""
+    reader = DeferredReader(schema)
+    return reader.read_accepted([reader.accept(text) for text in texts])
+
+
+def test_a_filter_is_refused_for_its_frozen_constants_also_where_its_shape_is_known() -> None:
+    reader = DeferredReader(PLAIN)
+    texts = [f"x + {v} > {v}" for v in (1.5, 1.5, 2.5, 1.5)]
+    table = reader.read_accepted([reader.accept(text) for text in texts])
+    assert table.checksum() == read_alone(texts, PLAIN).checksum()
+    with pytest.raises(FilterError, match="more than 38 digits"):
+        reader.accept(f"x + 1.{'5' * 39} > 1.5")
 
 
 def said(plain: PlainFilter) -> tuple[Conjunction, ...]:

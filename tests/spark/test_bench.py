@@ -3,22 +3,23 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
 
 from wherecast.bench.case import batch_of, filters_of
 from wherecast.bench.matching.relations import Boxes
+from wherecast.bench.measured import WrongResult
 from wherecast.bench.spark import engines as spark_engines
 from wherecast.bench.spark import experiment as bench
+from wherecast.bench.spark import writes
 from wherecast.bench.spark.cases import SparkCase, cases
 from wherecast.bench.spark.frames import checked
 from wherecast.bench.spark.joins import boxes_from
 from wherecast.cli.entry import run as command
 from wherecast.matching import Index
 from wherecast.model import Schema
-from wherecast.workloads import WORKLOADS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.classic  # plans and processes are looked at from Java's side
 
 FILTERS, SEED = 100, 3
-LONG = ("bluedove", "geofence")
+LONG = ("bluedove", "geofence", "alerts_or")
 EVERY_ROW = {
     "what", "workload", "engine", "output", "filters", "publications", "seconds", "best seconds",
     "publications/s", "repeats", "hash", "spark", "java", "master",
@@ -51,9 +52,9 @@ def case_of(workload: str) -> SparkCase:
     return case
 
 
-def expected(workload: str, publications: int) -> int:
+def expected(case: SparkCase, publications: int) -> int:
     """The matches by the reference index, outside of Spark."""
-    drawn = WORKLOADS[workload](seed=SEED)
+    drawn = case.make(SEED)
     index = Index(drawn.schema, "scan")
     index.add_all(filters_of(drawn, FILTERS))
     return len(index.match(batch_of(drawn, publications)).indices)
@@ -65,7 +66,7 @@ def expected(workload: str, publications: int) -> int:
 def test_joins_find_what_match_finds(
     spark: "SparkSession", workload: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    case = case_of(workload)
+    case = replace(case_of(workload), written=0)
     monkeypatch.setattr(bench, "cases", lambda *_: [case])
     rows = [row for row in bench.rows(FILTERS, SEED) if isinstance(row, dict)]
     first, *own = (row for row in rows if row["engine"] == "match")
@@ -74,8 +75,8 @@ def test_joins_find_what_match_finds(
     assert [row["engine"] for row in joins] == [join.name for join in case.joins]
     assert first["first result seconds"] >= first["compile seconds"] > 0
     assert first["index bytes/filter"] > 0
-    assert first["matches"] == expected(workload, first["publications"]) > 0
-    count = expected(workload, case.publications)
+    assert first["matches"] == expected(case, first["publications"]) > 0
+    count = expected(case, case.publications)
     for row in own:
         assert row.keys() >= MATCH_ROW
         assert row["publications"] == case.publications
@@ -85,10 +86,46 @@ def test_joins_find_what_match_finds(
         assert row["worker bytes"] >= row["worker private bytes"] > 0
     for row in joins:
         assert row.keys() >= JOIN_ROW
-        assert row["matches"] == expected(workload, row["publications"]) > 0
+        assert row["matches"] == expected(case, row["publications"]) > 0
         if row["publications"] == case.publications:
             assert row["hash"] == own[0]["hash"]
         assert all(row[f"times {output}"] > 0 for output in case.outputs)
+
+
+def written_rows(spark: "SparkSession", home: Path) -> list[dict[str, Any]]:
+    case = replace(case_of("bluedove"), written=500)
+    made = spark_engines.bench_of(case, spark, home, SEED)
+    _, filters = spark_engines.first_result(made)
+    return list(writes.measure_writes(made, filters))
+
+
+def test_both_writers_write_what_the_reference_finds(
+    spark: "SparkSession", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writes, "REPEATS", 1)
+    by_spark, own = written_rows(spark, tmp_path)
+    assert (by_spark["engine"], own["engine"]) == (writes.SPARK, writes.OWN)
+    assert own["matches"] == by_spark["matches"] == expected("bluedove", 500) > 0
+    assert own["hash"] == by_spark["hash"]
+    assert own["times write_matches"] == 1
+    assert own["file bytes/match"] > 0
+    assert not (tmp_path / "written").exists()
+
+
+def test_a_writer_with_other_rows_is_noticed(
+    spark: "SparkSession", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from wherecast import spark as public
+
+    whole = public.write_matches
+
+    def some(publications: Any, *given: Any, **options: Any) -> Any:
+        return whole(publications.where("publication % 2 = 0"), *given, **options)
+
+    monkeypatch.setattr(writes, "REPEATS", 1)
+    monkeypatch.setattr(public, "write_matches", some)
+    with pytest.raises(WrongResult, match="write_matches found"):
+        written_rows(spark, tmp_path)
 
 
 def without_one(boxes: Boxes) -> Boxes:
@@ -118,7 +155,7 @@ class TestWrongResults:
             return boxes
 
         monkeypatch.setattr(spark_engines, "boxes_from", changed)
-        short = replace(case_of("bluedove"), outputs=("arrays",))
+        short = replace(case_of("bluedove"), outputs=("arrays",), written=0)
         monkeypatch.setattr(bench, "cases", lambda *_: [short])
 
     def test_the_run_fails(

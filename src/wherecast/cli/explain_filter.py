@@ -36,7 +36,7 @@ def _read(text: str, schema: Schema) -> dict[str, object]:
     decoded = decode_json(body, schema)
     if decoded.rejected:
         raise PublicationError(
-            [Problem(bad.code, bad.message, bad.attribute) for bad in decoded.rejected]
+            [Problem(bad.code, bad.message, bad.attribute, bad.element) for bad in decoded.rejected]
         )
     publication = orjson.loads(body)
     if not isinstance(publication, dict):

@@ -12,9 +12,10 @@ import orjson
 from wherecast.cli import screen
 from wherecast.cli.remote import Remote, path_of
 from wherecast.columns.json import read_json
-from wherecast.columns.rows import unreadable_in
+from wherecast.columns.unreadable import unreadable_in
 from wherecast.model import ConfigError, PublicationError
 from wherecast.model.errors import reason_of
+from wherecast.model.values import ELEMENTS
 
 _LINES_AT_ONCE = 1_000
 _BYTES_AT_ONCE = 8 << 20
@@ -104,6 +105,8 @@ def _value(text: str, declared: Any) -> Any:
         value = orjson.loads(text)
     except orjson.JSONDecodeError:
         return text
+    if isinstance(value, list) and kind in ELEMENTS:
+        return value
     return value if isinstance(value, bool | int | float | None) else text
 
 

@@ -27,11 +27,13 @@ class RefusedByServer(WherecastError):
     Attributes:
         status: the HTTP status of the answer.
         code: the stable code of the error.
+        position: the place in the text of a filter that the error is about, if it is about one.
     """
 
-    def __init__(self, status: int, code: str, message: str) -> None:
+    def __init__(self, status: int, code: str, message: str, position: int | None = None) -> None:
         self.status = status
         self.code = code
+        self.position = position
         super().__init__(message)
 
 
@@ -86,7 +88,8 @@ class Remote:
             raise Unreachable(f"{self.url} is not a Wherecast server") from None
         if answer.status >= 400 and "accepted" not in document:
             found = document["error"]
-            raise RefusedByServer(answer.status, found["code"], found["message"])
+            code, message, position = found["code"], found["message"], found.get("position")
+            raise RefusedByServer(answer.status, code, message, position)
         return answer.status, document
 
     def pages(self, path: str, key: str) -> Iterator[Any]:

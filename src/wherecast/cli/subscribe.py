@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 
 from wherecast.cli.remote import RefusedByServer, Remote, Unreachable, path_of
+from wherecast.model.excerpts import excerpt
 
 _WAIT_S = 20
 _AT_ONCE = 100
@@ -65,11 +66,22 @@ def _set_up(remote: Remote, options: SubscribeOptions) -> None:
     if options.filter is not None:
         path = path_of("subscribers", options.name, "subscriptions", options.id)
         wanted = {"filter": options.filter, "stream": options.stream}
-        _, done = remote.call("PUT", path, wanted)
+        try:
+            _, done = remote.call("PUT", path, wanted)
+        except RefusedByServer as error:
+            raise _with_place(error, options.filter) from None
         for warning in done.get("warnings") or ():
             print(f"wherecast: {warning}", file=sys.stderr)
     if not options.as_json:
         print(f"Waiting for notifications of {options.name}; stop with Ctrl-C.", file=sys.stderr)
+
+
+def _with_place(error: RefusedByServer, filter: str) -> RefusedByServer:
+    """An error about a filter with a caret under its place."""
+    if error.position is None:
+        return error
+    shown = "\n  ".join((str(error), *excerpt(filter, error.position)))
+    return RefusedByServer(error.status, error.code, shown, error.position)
 
 
 def _show(remote: Remote, options: SubscribeOptions, shown: list[dict[str, Any]]) -> None:

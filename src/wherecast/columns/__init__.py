@@ -5,9 +5,10 @@ the input, and a rejection for each problem of each bad row. A bad row never cos
 
 - `arrow_schema`: the Arrow schema of a batch.
 - `decoded`: the result of a reader.
-- `json` (with `json_outline`) and `rows`: publications as text and as Python mappings.
+- `json` (with `json_outline`, `unreadable`) and `rows`: publications as text and as mappings.
 - `arrow` (with `sources`, `casts`, `decimal_columns` and `time_columns`): tables and data frames.
 - `value_columns` and `domains`: the values of one column, converted and checked.
+- `array_columns`: columns of arrays, from Python values and from Arrow lists.
 - `comparable`: columns as batches hold them, and as filters compare them.
 - `log_encoding`: batches as bytes for a log.
 """

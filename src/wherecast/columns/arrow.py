@@ -9,19 +9,23 @@ from typing import Any
 
 import pyarrow as pa
 
+from wherecast.columns.array_columns import array_column_of, cast_array_column
 from wherecast.columns.arrow_schema import ARROW_TYPES, arrow_type
 from wherecast.columns.casts import cast_column, open_type
 from wherecast.columns.decoded import Decoded, DecodedColumn, assemble
 from wherecast.columns.sources import LeafColumn, Source, source_of
 from wherecast.columns.value_columns import column_of, open_column, struct_of
 from wherecast.model.errors import Problem, SchemaError
+from wherecast.model.limits import Limits
 from wherecast.model.schema import Attribute, Schema
 from wherecast.model.values import Type
 
 _OPEN_TYPES: tuple[Type, ...] = ("float", "string", "bool")  # in the order of `OPEN_TYPE`
 
 
-def read_arrow(data: Any, schema: Schema, strict: bool = True) -> Decoded:
+def read_arrow(
+    data: Any, schema: Schema, strict: bool = True, limits: Limits | None = None
+) -> Decoded:
     """The record batch of a table's rows.
 
     In an open schema the undeclared columns of numbers, strings and bools are attributes too;
@@ -31,7 +35,8 @@ def read_arrow(data: Any, schema: Schema, strict: bool = True) -> Decoded:
         data: a pyarrow table, batch or reader, a data frame, or anything with the Arrow interface.
         schema: the schema of the rows.
         strict: whether a row with a bad value is refused. If not, every row is good: text that is
-            not UTF-8 has replacement characters, and any other bad value is missing.
+            not UTF-8 has replacement characters, and any other bad value or element is missing.
+        limits: the largest number of elements of an array; None: any number.
 
     Raises:
         SchemaError: the type of a column does not fit the attribute of its name, or two columns
@@ -42,7 +47,8 @@ def read_arrow(data: Any, schema: Schema, strict: bool = True) -> Decoded:
     source = source_of(data, schema)
     _refuse_structs(source, schema)
     declared, undeclared = _assign_columns(source, schema)
-    columns = [_declared(a, declared.get(a.name), source.length) for a in schema]
+    most = None if limits is None else limits.array_elements_max
+    columns = [_declared(a, declared.get(a.name), source.length, most) for a in schema]
     extra = {}
     for name, leaf in undeclared.items():
         column = _undeclared(name, leaf)
@@ -95,10 +101,16 @@ def _only(name: str, leaves: list[LeafColumn]) -> LeafColumn:
     return leaves[0]
 
 
-def _declared(attribute: Attribute, leaf: LeafColumn | None, length: int) -> DecodedColumn:
+def _declared(
+    attribute: Attribute, leaf: LeafColumn | None, length: int, elements_max: int | None
+) -> DecodedColumn:
     """The column of a declared attribute."""
     if leaf is None:
         return DecodedColumn(pa.nulls(length, arrow_type(attribute)))
+    if attribute.element is not None:
+        if isinstance(leaf.values, list):
+            return array_column_of(attribute, leaf.values, elements_max)
+        return cast_array_column(attribute, leaf.path, leaf.values, elements_max)
     if isinstance(leaf.values, list):
         return column_of(attribute, leaf.values)
     return cast_column(attribute, leaf.path, leaf.values)

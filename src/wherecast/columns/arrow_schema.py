@@ -13,6 +13,9 @@ ARROW_TYPES: dict[Type, pa.DataType] = {
     "bool": pa.bool_(),
     "string": pa.string(),
     "timestamp": TIMESTAMP,
+    "array<string>": pa.list_(pa.string()),
+    "array<int>": pa.list_(pa.int64()),
+    "array<float>": pa.list_(pa.float64()),
 }
 """The types of canonical values: a decimal is held as its units, a date as its first moment."""
 

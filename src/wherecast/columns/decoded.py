@@ -25,6 +25,7 @@ class Rejection:
         message: a sentence that names the attribute.
         attribute: the attribute with the problem, if the problem concerns one.
         key: the key of the publication object with the problem, if it is not an attribute.
+        element: the place of the wrong element of an array, from 0.
     """
 
     row: int
@@ -32,6 +33,7 @@ class Rejection:
     message: str
     attribute: str | None = None
     key: str | None = None
+    element: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,10 @@ def assemble(
     good[[row for row, _ in row_problems]] = False
     batch = _batch(schema, declared, undeclared, good)
     rejected = sorted(
-        (Rejection(row, p.code, p.message, p.attribute) for row, p in row_problems),
+        (
+            Rejection(row, p.code, p.message, p.attribute, element=p.element)
+            for row, p in row_problems
+        ),
         key=lambda rejection: rejection.row,
     )
     return Decoded(batch, np.flatnonzero(good).astype(np.int64), tuple(rejected))

@@ -19,9 +19,16 @@ from wherecast.arrays.vectors import array_of, filled, values_of
 from wherecast.columns.arrow_schema import ARROW_TYPES
 from wherecast.columns.decoded import DecodedColumn, RowProblem
 from wherecast.model.decimals import decimal_of
-from wherecast.model.errors import Problem
 from wherecast.model.schema import Attribute
-from wherecast.model.values import INT_MAX, INT_MIN, Value, ValueProblem, canonical, describe
+from wherecast.model.values import (
+    INT_MAX,
+    INT_MIN,
+    Value,
+    ValueProblem,
+    canonical,
+    describe,
+    problem_of,
+)
 
 _EXACT = 2.0**53  # whole numbers up to here are exact as doubles
 _SAFE_INT = 2**60  # sums of a few of these stay inside 64 bits
@@ -56,11 +63,6 @@ def _no_value(attribute: Attribute, value: object) -> ValueProblem:
     )
 
 
-def problem_of(attribute: Attribute, problem: ValueProblem) -> Problem:
-    """The problem of a value, with the name of its attribute."""
-    return Problem(problem.code, f"attribute {attribute.name}: {problem.text}", attribute.name)
-
-
 def canonical_values(
     attribute: Attribute, values: Iterable[tuple[int, object]]
 ) -> tuple[dict[int, Value], list[RowProblem]]:
@@ -71,7 +73,7 @@ def canonical_values(
         try:
             good[row] = canonical_value(attribute, value)
         except ValueProblem as problem:
-            problems.append((row, problem_of(attribute, problem)))
+            problems.append((row, problem_of(attribute.name, problem)))
     return good, problems
 
 

@@ -29,7 +29,8 @@ import orjson
 
 from wherecast.columns.decoded import Decoded
 from wherecast.columns.json_outline import count_keys, depth_of, elements
-from wherecast.columns.rows import Unreadable, decode_rows
+from wherecast.columns.rows import decode_rows
+from wherecast.columns.unreadable import Unreadable
 from wherecast.model.errors import PublicationError
 from wherecast.model.limits import DEFAULT_LIMITS, Limits
 from wherecast.model.schema import Schema

@@ -6,47 +6,30 @@ flat and use the declared names, as most do, skip this step. Then each attribute
 one column.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import NoneType
 from typing import Any
 
 import pyarrow as pa
 
+from wherecast.columns.array_columns import array_column_of
 from wherecast.columns.arrow_schema import arrow_type, is_open_field
 from wherecast.columns.comparable import held
 from wherecast.columns.decoded import Decoded, DecodedColumn, RowProblem, assemble
+from wherecast.columns.unreadable import Unreadable
 from wherecast.columns.value_columns import column_of, open_column
+from wherecast.language.meaning.formula import NOW
 from wherecast.model.errors import Problem
 from wherecast.model.limits import DEFAULT_LIMITS, Limits
 from wherecast.model.schema import Attribute, Schema
-from wherecast.model.values import Value, describe
+from wherecast.model.values import describe
 
 _SCALARS = {int, float, bool, str, NoneType}
+_LEAF_TYPES = {*_SCALARS, list}
 _HINTS_MAX = 20  # per input, because finding the nearest name is slow
 _SHOWN_MAX = 120  # characters of a name in a message
 _PROBLEMS_MAX = 100  # of one row
-
-
-@dataclass(frozen=True, slots=True)
-class Unreadable:
-    """The reason why a row or a value could not be read; stands in its place."""
-
-    code: str
-    text: str
-
-
-def unreadable_in(document: object) -> Iterator[tuple[tuple[str | int, ...], Unreadable]]:
-    """The unreadable parts of a document, each with the keys that lead to it."""
-    waiting: list[tuple[tuple[str | int, ...], object]] = [((), document)]
-    while waiting:
-        keys, value = waiting.pop()
-        if isinstance(value, Unreadable):
-            yield keys, value
-        elif isinstance(value, Mapping):
-            waiting += [((*keys, str(key)), inner) for key, inner in value.items()]
-        elif isinstance(value, list):
-            waiting += [((*keys, place), inner) for place, inner in enumerate(value)]
 
 
 def decode_rows(rows: Sequence[object], schema: Schema, limits: Limits = DEFAULT_LIMITS) -> Decoded:
@@ -55,7 +38,8 @@ def decode_rows(rows: Sequence[object], schema: Schema, limits: Limits = DEFAULT
     Args:
         rows: mappings from name to value; any other object is a bad row.
         schema: the schema of the rows.
-        limits: the largest number of attributes of a row, and the largest depth.
+        limits: the largest numbers of attributes of a row and of elements of an array, and the
+            largest depth.
     """
     names = _Names(schema, limits)
     plain = names.plain
@@ -67,7 +51,7 @@ def decode_rows(rows: Sequence[object], schema: Schema, limits: Limits = DEFAULT
             type(row) is dict
             and len(row) <= most
             and plain.issuperset(row)
-            and _SCALARS.issuperset(map(type, row.values()))
+            and _LEAF_TYPES.issuperset(map(type, row.values()))
         ):
             flats.append(row)
         elif (filled := names.filled(row)) is not None:
@@ -77,7 +61,8 @@ def decode_rows(rows: Sequence[object], schema: Schema, limits: Limits = DEFAULT
             flats.append(flat)
             problems.extend((number, problem) for problem in wrong)
     present: set[str] = set().union(*flats)
-    declared = [_column(attribute, flats, present) for attribute in schema]
+    longest = limits.array_elements_max
+    declared = [_column(attribute, flats, present, longest) for attribute in schema]
     undeclared = {
         name: open_column(name, [flat.get(name) for flat in flats])
         for name in present.difference(schema.names)
@@ -85,12 +70,17 @@ def decode_rows(rows: Sequence[object], schema: Schema, limits: Limits = DEFAULT
     return assemble(schema, declared, undeclared, len(flats), problems)
 
 
-def _column(attribute: Attribute, flats: list[dict[str, Any]], present: set[str]) -> DecodedColumn:
+def _column(
+    attribute: Attribute, flats: list[dict[str, Any]], present: set[str], elements_max: int
+) -> DecodedColumn:
     """The column of a declared attribute."""
     name = attribute.name
     if name not in present:
         return DecodedColumn(pa.nulls(len(flats), arrow_type(attribute)))
-    return column_of(attribute, [flat.get(name) for flat in flats])
+    values = [flat.get(name) for flat in flats]
+    if attribute.element is not None:
+        return array_column_of(attribute, values, elements_max)
+    return column_of(attribute, values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +116,7 @@ class _Record:
                     return False
             else:
                 name = self.leaves.get(key)
-                if name is None or name in flat or kind not in _SCALARS:
+                if name is None or name in flat or kind not in _LEAF_TYPES:
                     return False
                 flat[name] = value
         return True
@@ -254,7 +244,7 @@ def _leaves(
             if not isinstance(key, str):
                 text = f"attribute names are strings, not {describe(key)}"
                 problems.append(Problem("malformed", text))
-            elif type(value) in _SCALARS or not isinstance(value, Mapping):
+            elif type(value) in _LEAF_TYPES or not isinstance(value, Mapping):
                 leaves.append((prefix + key, value))
             elif depth >= depth_max:
                 shown = _shown(prefix + key)
@@ -268,23 +258,23 @@ def _leaves(
     return leaves, problems
 
 
-def rows_of(batch: pa.RecordBatch, schema: Schema) -> list[dict[str, Value]]:
+def rows_of(batch: pa.RecordBatch, schema: Schema) -> list[dict[str, Any]]:
     """The canonical rows of a batch, as `Schema.read` gives them; missing values are left out.
 
     Args:
         batch: a batch with the columns of the schema, from a reader of this package.
         schema: the schema of the batch.
     """
-    rows: list[dict[str, Value]] = [{} for _ in range(batch.num_rows)]
+    rows: list[dict[str, Any]] = [{} for _ in range(batch.num_rows)]
     for field, array in zip(batch.schema, batch.columns, strict=True):
         if is_open_field(field):
             parts = array.flatten()
-        elif field.name in schema.positions:
+        elif field.name in schema.positions or field.name == NOW.name:
             parts = [held(array)]
         else:
             continue
         for part in parts:
             for row, value in zip(rows, part.to_pylist(), strict=True):
                 if value is not None:
-                    row[field.name] = value
+                    row[field.name] = tuple(value) if type(value) is list else value
     return rows

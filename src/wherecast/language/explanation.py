@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from typing import Any
 
+from wherecast.language.meaning.derived import sources_of
 from wherecast.language.meaning.evaluate import Row, evaluate, row_value
 from wherecast.language.meaning.expression import Distance, Expression, attributes_of, predicates
 from wherecast.language.meaning.geo import haversine_metres
-from wherecast.language.text.write import literal, write
+from wherecast.language.text.write import literal, shown_name, write
 
 _MARKS = {True: "true", False: "false", None: "unknown"}
 
@@ -93,9 +94,9 @@ def explain(expression: Expression, row: Row) -> Explanation:
 def _seen(leaf: Any, row: Row) -> dict[str, Any]:
     """The values that a predicate is decided on, as a filter would write them."""
     found: dict[str, Any] = {}
-    for attribute in attributes_of(leaf):
+    for attribute in sources_of(attributes_of(leaf)):
         value = row.get(attribute.name)
-        found[attribute.name] = None if value is None else literal(attribute, value)
+        found[shown_name(attribute)] = None if value is None else literal(attribute, value)
     if isinstance(leaf, Distance):
         latitude, longitude = row_value(leaf.latitude, row), row_value(leaf.longitude, row)
         if latitude is not None and longitude is not None:

@@ -1,6 +1,7 @@
 """A filter: the text of a WHERE clause and what it means on a schema."""
 
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from functools import cached_property
 from typing import Any
 
@@ -8,11 +9,13 @@ from wherecast.language.explanation import Explanation, explain
 from wherecast.language.meaning import covering
 from wherecast.language.meaning.evaluate import Row, Verdict, evaluate
 from wherecast.language.meaning.expression import Expression
+from wherecast.language.meaning.formula import NOW
 from wherecast.language.meaning.normal_form import NormalForm, normalise
 from wherecast.language.text.triples import bind_triples, parse_triples, read_triples
 from wherecast.language.text.where import read_where
 from wherecast.language.text.write import write
 from wherecast.model import DEFAULT_LIMITS, FilterError, Limits, Schema
+from wherecast.model.times import current_micros, time_micros
 
 
 def read_expression(text: str, schema: Schema, limits: Limits) -> Expression:
@@ -23,12 +26,26 @@ def read_expression(text: str, schema: Schema, limits: Limits) -> Expression:
     """
     if not isinstance(text, str):
         raise FilterError(f"a filter is a text, not {type(text).__name__}")
+    try:
+        return _read_expression(text, schema, limits)
+    except FilterError as error:
+        error.text = text
+        raise
+
+
+def _read_expression(text: str, schema: Schema, limits: Limits) -> Expression:
     if text.lstrip().startswith("["):
         if len(text.encode("utf-8", "replace")) > limits.filter_text_bytes_max:
             limit = limits.filter_text_bytes_max
             raise FilterError(f"text exceeds the limit of {limit} bytes", code="limit")
         return bind_triples(parse_triples(text), schema, limits)
     return read_where(text, schema, limits)
+
+
+def _row(schema: Schema, publication: Mapping[str, Any], now: datetime | None) -> Row:
+    """The canonical row of a publication, with the time that `now()` gives."""
+    times = current_micros() if now is None else time_micros(now)
+    return {**schema.read(publication), NOW.name: times}
 
 
 class Filter:
@@ -83,32 +100,40 @@ class Filter:
         reasons = dict.fromkeys([*self.normal.impossible, *outside])
         return (f"can never match: {'; '.join(list(reasons)[:3])}",)
 
-    def matches(self, publication: Mapping[str, Any]) -> bool:
+    def matches(self, publication: Mapping[str, Any], now: datetime | None = None) -> bool:
         """Whether a publication satisfies the filter.
+
+        Args:
+            publication: its attributes.
+            now: the value of `now()`; by default the time of the call.
 
         Raises:
             PublicationError: the schema refuses the publication.
         """
-        return self.evaluate(self.schema.read(publication)) is True
+        return self.evaluate(_row(self.schema, publication, now)) is True
 
     def evaluate(self, row: Row) -> Verdict:
         """True, False or None (unknown) for a canonical row, as `Schema.read` gives it."""
         return evaluate(self.expression, row)
 
-    def explain(self, publication: Mapping[str, Any]) -> Explanation:
+    def explain(self, publication: Mapping[str, Any], now: datetime | None = None) -> Explanation:
         """Why a publication matches or does not, predicate by predicate.
+
+        Args:
+            publication: its attributes.
+            now: the value of `now()`; by default the time of the call.
 
         Raises:
             PublicationError: the schema refuses the publication.
         """
-        return explain(self.expression, self.schema.read(publication))
+        return explain(self.expression, _row(self.schema, publication, now))
 
     def covers(self, other: "Filter") -> bool:
         """Whether every publication that matches `other` also matches this filter.
 
         True is certain; False may only mean that the proof was not found.
         """
-        return covering.covers(self.normal, other.normal)
+        return self == other or covering.covers(self.normal, other.normal)
 
     def overlaps(self, other: "Filter") -> bool:
         """Whether some publication may match both filters; False is certain."""

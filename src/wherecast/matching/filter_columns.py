@@ -68,7 +68,7 @@ def kept_rows(ids: Ids, bad: list[int]) -> npt.NDArray[np.bool_] | None:
 
 def bad_filters(bad: list[tuple[Id, FilterError]]) -> FilterError:
     """One error for several bad filters: the first few and the count."""
-    shown = "; ".join(f"{id!r}: {error}" for id, error in bad[:_SHOWN_MAX])
+    shown = "; ".join(f"{id!r}: {error.line}" for id, error in bad[:_SHOWN_MAX])
     more = f" and {len(bad) - _SHOWN_MAX} more" if len(bad) > _SHOWN_MAX else ""
     first = bad[0][1]
     return FilterError(f"{len(bad)} bad filters: {shown}{more}", first.position, first.hint)

@@ -1,11 +1,13 @@
 """The public index: filters by id, matched against batches of publications."""
 
 from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from wherecast.columns import decode_rows, read_arrow
 from wherecast.columns.decoded import Decoded
+from wherecast.columns.now_column import with_now
 from wherecast.language import Filter
 from wherecast.matching.engine import Branching, Covering, Drawable, Savable
 from wherecast.matching.filter_columns import arrow_columns, bad_filters, kept_rows, pairs_of
@@ -14,6 +16,7 @@ from wherecast.matching.kinds import load_engine, make_engine, missing_capabilit
 from wherecast.matching.matches import Id, Matches
 from wherecast.matching.trees.betree.parameters import TreeParameters
 from wherecast.model import ConfigError, FilterError, Problem, PublicationError, Schema
+from wherecast.model.times import current_micros, time_micros
 from wherecast.model.values import INT_MAX, INT_MIN, is_text
 
 if TYPE_CHECKING:  # these load the kernels of a tree
@@ -121,17 +124,19 @@ class Index:
         """
         self._engine.remove_all(list(dict.fromkeys(ids)))
 
-    def match(self, publications: Any) -> Matches:
+    def match(self, publications: Any, now: datetime | None = None) -> Matches:
         """The ids of the filters that each publication satisfies.
 
         Args:
             publications: a list of mappings, or anything with the Arrow interface (pyarrow,
                 pandas, Polars, DuckDB).
+            now: the value of `now()` in filters; by default the time of the call.
 
         Raises:
             PublicationError: the schema refuses a publication; every problem is listed.
         """
-        return self._engine.match(self._valid(publications).batch)
+        times = current_micros() if now is None else time_micros(now)
+        return self._engine.match(with_now(self._valid(publications).batch, times))
 
     def stats(self) -> dict[str, Any]:
         """Figures about the index: its kind, the number of filters, and others by kind."""
@@ -298,7 +303,12 @@ class Index:
         if decoded.rejected:
             raise PublicationError(
                 [
-                    Problem(bad.code, f"publication {bad.row}: {bad.message}", bad.attribute)
+                    Problem(
+                        bad.code,
+                        f"publication {bad.row}: {bad.message}",
+                        bad.attribute,
+                        bad.element,
+                    )
                     for bad in decoded.rejected
                 ]
             )

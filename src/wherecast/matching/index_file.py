@@ -28,7 +28,7 @@ from wherecast.model import SnapshotError
 from wherecast.model.errors import reason_of
 
 MAGIC = b"wherecast index\n"
-FORMAT = 1
+FORMAT = 2
 _ALIGN = 64
 _PREFIX = struct.Struct("<16sII32s")
 _HEADER_BYTES_MAX = 1 << 30

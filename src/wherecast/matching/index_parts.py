@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from wherecast.arrays.vectors import values_of
+from wherecast.language.meaning.derived import sources_of
 from wherecast.language.table.predicate_table import Kind, PredicateTable
 from wherecast.matching.columnar.packing.samples import Samples
 from wherecast.matching.columnar.run_arrays import load_run, save_run
@@ -76,12 +77,12 @@ class IndexPart:
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
-        """The attributes that the filters name, hidden filters left out."""
+        """The attributes of publications that the filters name, hidden filters left out."""
         table, hidden = self._run.snapshot.table, self._run.hidden
         if hidden is None:
-            return table.attributes
+            return sources_of(table.attributes)
         used = _used(table, ~hidden)
-        return tuple(a for number, a in enumerate(table.attributes) if used[number])
+        return sources_of(a for number, a in enumerate(table.attributes) if used[number])
 
     @property
     def never(self) -> int:
@@ -128,7 +129,11 @@ def _used(table: PredicateTable, filters: npt.NDArray[np.bool_]) -> npt.NDArray[
 
 def _naming(table: PredicateTable, attribute: str) -> npt.NDArray[np.bool_]:
     """Which predicates name an attribute: their own, or one that they compute with."""
-    numbers = [n for n, a in enumerate(table.attributes) if a.name == attribute]
+    numbers = [
+        number
+        for number, one in enumerate(table.attributes)
+        if any(source.name == attribute for source in sources_of([one]))
+    ]
     compared = [
         n for n, c in enumerate(table.residuals) if attribute in (c.left.name, c.right.name)
     ]

@@ -11,6 +11,7 @@ from wherecast.model.errors import Problem
 from wherecast.model.names import did_you_mean
 from wherecast.model.schema import Attribute
 from wherecast.model.values import (
+    ELEMENTS,
     INT_MAX,
     INT_MIN,
     TYPES,
@@ -78,10 +79,14 @@ def declared_attribute(name: str, spec: Any, problems: list[Problem]) -> Attribu
 def _check_keys(spec: Mapping[str, Any], wrong: Wrong) -> None:
     """Refuses the keys of other types."""
     type_ = spec["type"]
+    if type_ in ELEMENTS:
+        for key in ("min", "max", "step", "values"):
+            if key in spec:
+                wrong("bad_domain", f"{key} is not supported for arrays; leave it out")
     for key in ("min", "max", "step"):
-        if key in spec and type_ not in _NUMBERS:
+        if key in spec and type_ not in (*_NUMBERS, *ELEMENTS):
             wrong("bad_domain", f"{key} is for int, float and decimal attributes, not for {type_}")
-    if "values" in spec and type_ != "string":
+    if "values" in spec and type_ not in ("string", *ELEMENTS):
         wrong("bad_domain", f"values are for string attributes, not for {type_}")
     if "scale" in spec and type_ != "decimal":
         wrong("bad_domain", f"scale is for decimal attributes, not for {type_}")

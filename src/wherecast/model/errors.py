@@ -16,14 +16,24 @@ Errors carry fields; their text is made from the fields.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from wherecast.model.excerpts import excerpt
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong: a stable code, a sentence, and the attribute it is about."""
+    """One thing that is wrong.
+
+    Attributes:
+        code: a stable word for programs.
+        message: a sentence.
+        attribute: the attribute that the problem is about, if it is about one.
+        element: the place of the wrong element of an array, from 0.
+    """
 
     code: str
     message: str
     attribute: str | None = None
+    element: int | None = None
 
 
 class WherecastError(Exception):
@@ -59,6 +69,8 @@ class FilterError(WherecastError):
         position: where in the text, counted in characters from 0, if known.
         hint: what to write instead, if something is close.
         code: a stable word for programs.
+        text: the text of the filter, if known; then `str` shows a caret under the place.
+        others: further problems of the same text that were found together with this one.
     """
 
     def __init__(
@@ -72,12 +84,25 @@ class FilterError(WherecastError):
         self.position = position
         self.hint = hint
         self.code = code
+        self.text: str | None = None
+        self.others: tuple[FilterError, ...] = ()
         super().__init__(message, position, hint, code)
 
-    def __str__(self) -> str:
+    @property
+    def line(self) -> str:
+        """The message with its place and hint, in one line."""
         place = "" if self.position is None else f" (at position {self.position})"
         hint = "" if self.hint is None else f"; {self.hint}"
         return f"{self.message}{place}{hint}"
+
+    def __str__(self) -> str:
+        """The line of this error and of the others, each with a caret under its place."""
+        lines: list[str] = []
+        for error in (self, *self.others):
+            lines.append(error.line)
+            if error.text and error.position is not None:
+                lines += (f"  {shown}" for shown in excerpt(error.text, error.position))
+        return "\n".join(lines)
 
 
 class AcknowledgementError(WherecastError):

@@ -8,12 +8,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from wherecast.model.arrays import canonical_array
 from wherecast.model.decimals import decimal_of
 from wherecast.model.errors import Problem, PublicationError
 from wherecast.model.limits import DEFAULT_LIMITS, Limits
 from wherecast.model.names import did_you_mean, folded
 from wherecast.model.steps import Grid, grid
-from wherecast.model.values import Clock, Type, Value, ValueProblem, canonical, describe
+from wherecast.model.values import (
+    ELEMENTS,
+    Clock,
+    Type,
+    ValueProblem,
+    canonical,
+    describe,
+    problem_of,
+)
 
 _KINDS: dict[Clock, str] = {"local": "timestamp_ntz", "day": "date"}
 _HINTS_MAX = 20  # per publication, since finding the nearest name is costly
@@ -49,6 +58,16 @@ class Attribute:
     def kind(self) -> str:
         """The type as a schema declares it and a message names it."""
         return "decimal" if self.scale else _KINDS.get(self.clock, self.type)
+
+    @property
+    def element(self) -> Type | None:
+        """The type of the elements of an array; None for other attributes."""
+        return ELEMENTS.get(self.type)
+
+    def element_attribute(self) -> "Attribute":
+        """The attribute, under the same name, whose values are the elements of this array."""
+        assert self.element is not None
+        return Attribute(self.name, self.element)
 
     def plain(self) -> "Attribute":
         """The same attribute with every value of its type allowed."""
@@ -217,14 +236,16 @@ class Schema:
 
     def read(
         self, publication: Mapping[str, Any], limits: Limits = DEFAULT_LIMITS
-    ) -> dict[str, Value]:
+    ) -> dict[str, Any]:
         """The canonical row of one publication; missing and null attributes are left out.
+
+        Each value is a `Value`. That of an array is a tuple of values, None for a null element.
 
         Raises:
             PublicationError: with every problem, each naming its attribute.
         """
         problems: list[Problem] = []
-        row: dict[str, Value] = {}
+        row: dict[str, Any] = {}
         given = list(_leaves(publication, "", 1, limits, problems))
         if len(given) > limits.publication_attributes_max:
             limit = limits.publication_attributes_max
@@ -233,7 +254,7 @@ class Schema:
             )
         seen: set[str] = set()
         for path, value in given:
-            self._read_one(path, value, row, seen, problems)
+            self._read_one(path, value, row, seen, problems, limits)
         if problems:
             raise PublicationError(problems)
         return row
@@ -242,9 +263,10 @@ class Schema:
         self,
         path: str,
         value: object,
-        row: dict[str, Value],
+        row: dict[str, Any],
         seen: set[str],
         problems: list[Problem],
+        limits: Limits,
     ) -> None:
         """Adds one attribute to the row, or a problem to the list."""
         attribute = self.find(path) or (self.undeclared(path, value) if self.open else None)
@@ -257,10 +279,12 @@ class Schema:
             problems.append(Problem("unknown_attribute", text, path))
         elif attribute is not None and value is not None:
             try:
-                row[name] = canonical(attribute, value)
+                if attribute.element is None:
+                    row[name] = canonical(attribute, value)
+                else:
+                    row[name] = canonical_array(attribute, value, limits.array_elements_max)
             except ValueProblem as problem:
-                text = f"attribute {name}: {problem.text}"
-                problems.append(Problem(problem.code, text, name))
+                problems.append(problem_of(name, problem))
         seen.add(name)
 
     def _may_be_null(self, path: str) -> bool:

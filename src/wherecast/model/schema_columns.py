@@ -4,13 +4,14 @@ Columns of other types are no attributes: they are kept by name and type, so tha
 names one gets an error that says why.
 """
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from wherecast.model.decimals import PRECISION_MAX, SCALE_MAX
 from wherecast.model.errors import SchemaError
 from wherecast.model.schema import Attribute, Schema
-from wherecast.model.values import Clock, Type
+from wherecast.model.values import ELEMENTS, Clock, Type
 
 _ARROW: dict[str, Type] = {
     **{f"{sign}int{bits}": "int" for sign in ("", "u") for bits in (8, 16, 32, 64)},
@@ -25,8 +26,11 @@ _SPARK: dict[str, Type] = {
     "string": "string",
     "timestamp": "timestamp",
 }
+_ARRAYS: dict[Type, Type] = {element: array for array, element in ELEMENTS.items()}
 _CLOCKS: dict[str, Clock] = {"timestamp_ntz": "local", "date": "day"}
-_CHAR = "__CHAR_VARCHAR_TYPE_STRING"  # where Spark notes what a string column is declared as
+_CHAR_MARK = "__CHAR_VARCHAR_TYPE_STRING"  # where Spark notes what a string column is declared as
+_CHAR = re.compile(r"\bchar\(")
+_ARROW_LIST = re.compile(r"(large_list|fixed_size_list|list)<")
 _Leaf = tuple[str, Attribute | None, str]
 """The dotted name of a column, its attribute if it can be one, and its type as it is shown."""
 
@@ -61,11 +65,18 @@ def _arrow_leaves(fields: Any, prefix: str) -> Iterator[_Leaf]:
         if shown.startswith("struct<"):
             yield from _arrow_leaves(field.type, f"{name}.")
         else:
-            type_ = field.type.value_type if shown.startswith("dictionary<") else field.type
-            yield name, _arrow_attribute(name, type_), shown
+            yield name, _arrow_attribute(name, field.type), shown
+
+
+def _without_dictionary(type_: Any) -> Any:
+    """The type of the values of a dictionary; any other type as it is."""
+    return type_.value_type if str(type_).startswith("dictionary<") else type_
 
 
 def _arrow_attribute(name: str, type_: Any) -> Attribute | None:
+    if _ARROW_LIST.match(str(type_)):
+        return _array(name, _ARROW.get(str(_without_dictionary(type_.value_type))))
+    type_ = _without_dictionary(type_)
     shown = str(type_)
     if shown.startswith("decimal"):
         return _decimal(name, type_.precision, type_.scale)
@@ -83,8 +94,8 @@ def _spark_leaves(struct: Any, prefix: str) -> Iterator[_Leaf]:
         if type_.typeName() == "struct":
             yield from _spark_leaves(type_, f"{name}.")
             continue
-        declared = str((field.metadata or {}).get(_CHAR, ""))
-        if declared.startswith("char("):  # Spark pads the constants beside it, not those of LIKE
+        declared = str((field.metadata or {}).get(_CHAR_MARK, ""))
+        if _CHAR.search(declared):  # Spark pads the constants beside it, not those of LIKE
             yield name, None, declared
         else:
             yield name, _spark_attribute(name, type_), type_.simpleString()
@@ -98,12 +109,24 @@ def _spark_attribute(name: str, type_: Any) -> Attribute | None:
         return None
     if kind in _CLOCKS:
         return Attribute(name, "timestamp", clock=_CLOCKS[kind])
-    plain = "string" if kind.startswith(("string", "varchar")) else kind
-    return _attribute(name, _SPARK.get(plain))
+    if kind == "array":
+        return _array(name, _spark_type(type_.elementType))
+    return _attribute(name, _spark_type(type_))
+
+
+def _spark_type(type_: Any) -> Type | None:
+    """The type of a column or an element that is no decimal and no time without a zone."""
+    kind = type_.typeName()
+    return _SPARK.get("string" if kind.startswith(("string", "varchar")) else kind)
 
 
 def _attribute(name: str, type_: Type | None) -> Attribute | None:
     return None if type_ is None else Attribute(name, type_)
+
+
+def _array(name: str, element: Type | None) -> Attribute | None:
+    """An array of elements of a type, if elements can be of this type."""
+    return None if element is None else _attribute(name, _ARRAYS.get(element))
 
 
 def _decimal(name: str, precision: int, scale: int) -> Attribute | None:

@@ -2,7 +2,7 @@
 
 A canonical value is what filters compare: a 64-bit int, a double, a bool, a string, or the
 microseconds since 1970 in UTC of a timestamp. A decimal is an int: so many units of 10**-scale.
-`any` is not a type that a schema declares: it
+`arrays` has the canonical values of array types. `any` is not a type that a schema declares: it
 stands for an undeclared attribute of an open schema of which only the presence is asked.
 """
 
@@ -22,17 +22,28 @@ from wherecast.model.decimals import (
     decimal_text,
     shifted,
 )
+from wherecast.model.errors import Problem
 from wherecast.model.times import DAY_MICROS, parse_time, time_micros
 
 if TYPE_CHECKING:
     from wherecast.model.schema import Attribute
     from wherecast.model.steps import Grid
 
-Type = Literal["int", "float", "bool", "string", "timestamp", "any"]
+Type = Literal[
+    "int", "float", "bool", "string", "timestamp", "array<string>", "array<int>", "array<float>",
+    "any",
+]  # fmt: skip
 Clock = Literal["utc", "local", "day"]
 Value = int | float | bool | str
 
-TYPES: tuple[Type, ...] = ("int", "float", "bool", "string", "timestamp")
+ELEMENTS: dict[Type, Type] = {
+    "array<string>": "string",
+    "array<int>": "int",
+    "array<float>": "float",
+}
+"""The types of the elements, by array type."""
+
+TYPES: tuple[Type, ...] = ("int", "float", "bool", "string", "timestamp", *ELEMENTS)
 INT_MIN = -(2**63)
 INT_MAX = 2**63 - 1
 EXACT_FLOAT_MAX = 2**53
@@ -40,16 +51,30 @@ _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?", re.ASCII)
 
 
 class ValueProblem(ValueError):
-    """A value that an attribute cannot take: a stable code and a text without the name."""
+    """A value that an attribute cannot take.
 
-    def __init__(self, code: str, text: str) -> None:
+    Attributes:
+        code: a stable word for programs.
+        text: a sentence without the name of the attribute.
+        element: the place of the element that is wrong, from 0; None if the whole value is.
+    """
+
+    def __init__(self, code: str, text: str, element: int | None = None) -> None:
         self.code = code
         self.text = text
-        super().__init__(code, text)
+        self.element = element
+        super().__init__(code, text, element)
+
+
+def problem_of(name: str, problem: ValueProblem) -> Problem:
+    """The problem of a value of the attribute of that name."""
+    place = "" if problem.element is None else f"[{problem.element}]"
+    text = f"attribute {name}{place}: {problem.text}"
+    return Problem(problem.code, text, name, problem.element)
 
 
 def canonical(attribute: "Attribute", value: object) -> Value:
-    """The value as the attribute holds it: typed, inside its domain, on its step.
+    """The value as the attribute, which is no array, holds it: typed, in its domain, on its step.
 
     Raises:
         ValueProblem: the attribute cannot take the value.

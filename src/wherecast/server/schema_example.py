@@ -27,6 +27,8 @@ def example_of(schema: Schema) -> tuple[str, str] | None:
     Both are as a shell takes them.
     """
     for attribute in (*schema, *_OPEN) if schema.open else schema:
+        if attribute.element is not None:
+            continue
         filter, text, value = _candidate(attribute)
         try:
             found = Filter(filter, schema).explain({attribute.name: value})

@@ -133,6 +133,7 @@ KEYS: Mapping[str, Mapping[str, AttributePath]] = {
     "limits": {
         **_each(RequestLimits, "limits"),
         "publication_attributes_max": ("publications", "publication_attributes_max"),
+        "array_elements_max": ("publications", "array_elements_max"),
         "json_depth_max": ("publications", "json_depth_max"),
         "payload_bytes_max": ("publications", "payload_bytes_max"),
         "subscriptions_max": ("core", "subscriptions_max"),

@@ -5,12 +5,12 @@ from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from wherecast.model import Schema
 from wherecast.workloads.mixed_attributes import MixedAttribute, mixed_attributes, type_name
-from wherecast.workloads.mixed_leaves import PredicateForm, leaves_of
+from wherecast.workloads.mixed_leaves import leaves_of
 from wherecast.workloads.mixed_shapes import MixedShape, draw_shapes
+from wherecast.workloads.shape_constants import ShapeConstants
 from wherecast.workloads.workload import CHUNK_ROWS, MatchRate, Workload, table_generator
 
 SHAPES = 5_000
@@ -33,38 +33,11 @@ class Mixed(Workload):
     shapes: tuple[MixedShape, ...]
 
     @cached_property
-    def _slot_ends(self) -> list[int]:
-        """The end of each filter's constants among those of a chunk, after a leading 0."""
-        counts = [sum(leaf.slots for leaf in shape.leaves) for shape in self.shapes]
-        return [0, *np.cumsum(counts * _CYCLES).tolist()]
-
-    @cached_property
-    def _uses(self) -> list[tuple[PredicateForm, NDArray[np.int64]]]:
-        """Each form of predicate with the positions of its first constants in a chunk."""
-        places: dict[PredicateForm, list[int]] = {}
-        place = 0
-        for shape in self.shapes * _CYCLES:
-            for leaf in shape.leaves:
-                places.setdefault(leaf, []).append(place)
-                place += leaf.slots
-        return [(leaf, np.array(found)) for leaf, found in places.items() if leaf.slots]
+    def _constants(self) -> ShapeConstants:
+        return ShapeConstants(self.shapes * _CYCLES, key=lambda leaf: leaf)
 
     def _filter_texts(self, rng: np.random.Generator) -> pa.StringArray:
-        ends = self._slot_ends
-        constants = np.empty(ends[-1], object)
-        for leaf, places in self._uses:  # one draw per form instead of one per filter
-            drawn = leaf.draw(rng, len(places))
-            for slot in range(leaf.slots):
-                constants[places + slot] = drawn[:, slot]
-        filled = constants.tolist()
-        texts = [shape.text for shape in self.shapes] * _CYCLES
-        return pa.array(
-            [
-                text % tuple(filled[start:end])
-                for text, start, end in zip(texts, ends[:-1], ends[1:], strict=True)
-            ],
-            pa.string(),
-        )
+        return self._constants.texts(rng)
 
     def _publication_columns(self, rng: np.random.Generator, sent: int) -> list[pa.Array]:
         return [attribute.column(rng, CHUNK_ROWS) for attribute in self.attributes]

@@ -85,7 +85,7 @@ def _some(rng: np.random.Generator, names: list[str], count: int) -> list[str]:
     return [names[place] for place in rng.permutation(len(names))[:count]]
 
 
-def _all(*parts: MixedShape) -> MixedShape:
+def all_of(*parts: MixedShape) -> MixedShape:
     """The shape that is true if every part is true."""
     return MixedShape(
         " AND ".join(f"({part.text})" if part.joined == "OR" else part.text for part in parts),
@@ -96,7 +96,7 @@ def _all(*parts: MixedShape) -> MixedShape:
     )
 
 
-def _any(*parts: MixedShape) -> MixedShape:
+def any_of(*parts: MixedShape) -> MixedShape:
     """The shape that is true if some part is true."""
     return MixedShape(
         " OR ".join(f"({part.text})" if part.joined == "AND" else part.text for part in parts),
@@ -107,7 +107,7 @@ def _any(*parts: MixedShape) -> MixedShape:
     )
 
 
-def _not(part: MixedShape) -> MixedShape:
+def negation_of(part: MixedShape) -> MixedShape:
     """The shape that is true if the part is false."""
     return MixedShape(f"NOT ({part.text})", part.false, part.true, part.leaves)
 
@@ -125,17 +125,17 @@ class _Layout:
         """The parts in this layout."""
         match self.name, parts:
             case "all", _:
-                return _all(*parts)
+                return all_of(*parts)
             case "either", [first, *rest]:
-                return _all(first, _any(*rest))
+                return all_of(first, any_of(*rest))
             case "neither", [first, *rest]:
-                return _all(first, _not(_any(*rest)))
+                return all_of(first, negation_of(any_of(*rest)))
             case "not both", [first, second, *rest]:
-                return _all(first, second, _not(_all(*rest)))
+                return all_of(first, second, negation_of(all_of(*rest)))
             case "two ways", [first, second, third, fourth]:
-                return _any(_all(first, third), _all(second, fourth))
+                return any_of(all_of(first, third), all_of(second, fourth))
             case _:
-                return _any(*parts)
+                return any_of(*parts)
 
 
 _LAYOUTS = (

@@ -61,6 +61,11 @@ class Workload(ABC):
     seed: int
     rate: MatchRate
 
+    @property
+    def columns(self) -> pa.Schema:
+        """The columns of publications."""
+        return arrow_schema(self.schema)
+
     def matches_per_publication(self, filters: int = 40_000) -> float:
         """The expected number of filters that match a publication, of `filters` filters."""
         return self.rate.probability * filters
@@ -83,13 +88,12 @@ class Workload(ABC):
 
     def publications(self, n: int) -> Iterator[pa.RecordBatch]:
         """The first n publications: batches with a column per attribute, null where missing."""
-        columns = arrow_schema(self.schema)
         sent = 0
         for number in count():
             if sent >= n:
                 return
             arrays = self._publication_columns(generator(self.seed, _PUBLICATIONS, number), sent)
-            batch = pa.RecordBatch.from_arrays(arrays, schema=columns).slice(0, n - sent)
+            batch = pa.RecordBatch.from_arrays(arrays, schema=self.columns).slice(0, n - sent)
             yield batch
             sent += batch.num_rows
 

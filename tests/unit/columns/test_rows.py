@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from wherecast.columns import decode_rows, rows_of
-from wherecast.columns.rows import Unreadable
+from wherecast.columns.unreadable import Unreadable
 from wherecast.model import Limits, Schema
 
 SCHEMA = Schema.from_dict(

@@ -11,7 +11,8 @@ from wherecast.language.table.table_join import joined
 from wherecast.model import Schema
 
 ARRAYS = (
-    "conjunction_offsets", "predicate_offsets", "attribute", "kind", "low", "high", "set_keys",
+    "conjunction_offsets", "predicate_offsets", "attribute", "kind", "low", "high", "jumps",
+    "set_keys",
 )  # fmt: skip
 Cut = Sequence[tuple[Sequence[str], Sequence[bool] | None]]  # texts, and which of them are kept
 

@@ -37,11 +37,52 @@ def test_arrow_structs_get_dotted_names() -> None:
 
 
 def test_other_arrow_columns_are_kept_by_name_and_type() -> None:
-    schema = Schema.from_arrow(pa.schema({"a": pa.int64(), "l": pa.list_(pa.int64())}))
+    schema = Schema.from_arrow(pa.schema({"a": pa.int64(), "l": pa.list_(pa.bool_())}))
     assert types(schema) == {"a": "int"}
     assert list(schema.unsupported) == ["l"]
     with pytest.raises(FilterError, match=r"l has type list<.*>, which filters cannot use"):
         Filter("l = 5", schema)
+
+
+def test_arrow_lists_of_strings_ints_and_floats_are_arrays() -> None:
+    taken = {
+        "a": pa.list_(pa.string()), "b": pa.large_list(pa.string_view()),
+        "c": pa.list_(pa.large_string(), 3), "d": pa.list_(pa.dictionary(pa.int8(), pa.string())),
+        "e": pa.list_(pa.uint8()), "f": pa.large_list(pa.int64()), "g": pa.list_(pa.float32()),
+    }  # fmt: skip
+    refused = {
+        "n": pa.list_(pa.list_(pa.string())), "o": pa.list_(pa.timestamp("us")),
+        "p": pa.list_(pa.decimal128(9, 0)), "q": pa.list_(pa.bool_()), "r": pa.list_(pa.date32()),
+        "s": pa.list_(pa.struct({"x": pa.int64()})), "t": pa.list_view(pa.string()),
+        "u": pa.dictionary(pa.int8(), pa.list_(pa.string())),
+        "v": pa.map_(pa.string(), pa.int64()),
+    }  # fmt: skip
+    schema = Schema.from_arrow(pa.schema(taken | refused))
+    assert types(schema) == {
+        "a": "array<string>", "b": "array<string>", "c": "array<string>", "d": "array<string>",
+        "e": "array<int>", "f": "array<int>", "g": "array<float>",
+    }  # fmt: skip
+    assert list(schema.unsupported) == list(refused)
+
+
+def test_spark_arrays() -> None:
+    spark = pytest.importorskip("pyspark.sql.types")
+    elements = {
+        "a": spark.StringType(), "b": spark.VarcharType(5), "c": spark.ByteType(),
+        "d": spark.ShortType(), "e": spark.IntegerType(), "f": spark.LongType(),
+        "g": spark.FloatType(), "h": spark.DoubleType(), "p": spark.BooleanType(),
+        "q": spark.DecimalType(9, 0), "r": spark.TimestampType(), "s": spark.DateType(),
+        "t": spark.ArrayType(spark.StringType()), "u": spark.CharType(3),
+    }  # fmt: skip
+    fields = [spark.StructField(name, spark.ArrayType(kind)) for name, kind in elements.items()]
+    padded = {"__CHAR_VARCHAR_TYPE_STRING": "array<char(3)>"}
+    fields.append(spark.StructField("v", spark.ArrayType(spark.StringType()), True, padded))
+    schema = Schema.from_spark(spark.StructType(fields))
+    assert types(schema) == {
+        "a": "array<string>", "b": "array<string>", "c": "array<int>", "d": "array<int>",
+        "e": "array<int>", "f": "array<int>", "g": "array<float>", "h": "array<float>",
+    }  # fmt: skip
+    assert list(schema.unsupported) == ["p", "q", "r", "s", "t", "u", "v"]
 
 
 def test_decimals_of_up_to_18_digits() -> None:
@@ -89,10 +130,10 @@ def test_spark_columns_without_a_session() -> None:
     assert types(schema) == {
         "a": "int", "b": "int", "c": "int", "d": "int", "e": "float", "f": "float", "g": "bool",
         "h": "string", "i": "string", "j": "timestamp", "k": "timestamp_ntz", "n": "date",
-        "o": "decimal", "p": "int", "at.lat": "float",
+        "l": "array<int>", "o": "decimal", "p": "int", "at.lat": "float",
     }  # fmt: skip
     assert schema.unsupported == {
-        "l": "array<bigint>", "m": "binary", "q": "decimal(20,2)", "r": "char(3)",
+        "m": "binary", "q": "decimal(20,2)", "r": "char(3)",
         "s": "map<string,bigint>", "t": "interval day to second",
     }  # fmt: skip
 

@@ -108,6 +108,54 @@ def count_alerts(workload, filters: int, sent: int) -> Counted:
     return Counted(by_filter, by_publication)
 
 
+def count_either(workload, filters: int, sent: int) -> Counted:
+    """City by city: the first threshold, or the second."""
+    pattern = re.compile(r"(?:city = '(\w+)' AND )?\(?no2 > (\S+) OR pm10 > ([^\s)]+)\)?")
+    found = [pattern.fullmatch(text).groups("") for text in texts(workload, filters)]
+    cities, no2, pm10 = map(np.array, zip(*found, strict=True))
+    no2, pm10 = no2.astype(float), pm10.astype(float)
+    table = publications(workload, sent)
+    readings = table["no2"].to_numpy(), table["pm10"].to_numpy()
+    named = table["city"].to_numpy().astype(str) if cities[0] else np.full(sent, "")
+    by_filter, by_publication = np.zeros(filters, int), np.zeros(sent, int)
+    there, asked = _groups(named), _groups(cities)
+    for city in there.keys() & asked.keys():
+        mine, some = asked[city], there[city]
+        matched = readings[0][some, None] > no2[mine]
+        matched |= readings[1][some, None] > pm10[mine]
+        by_filter[mine] += matched.sum(axis=0)
+        by_publication[some] += matched.sum(axis=1)
+    return Counted(by_filter, by_publication)
+
+
+def tag_filter(text: str) -> tuple[str, list[str]]:
+    """The kind of a filter on tags (one, any, all) and its tags."""
+    tags = re.findall(r"'(tag\d+)'", text)
+    if text.startswith("arrays_overlap"):
+        listed = ", ".join(f"'{tag}'" for tag in tags)
+        assert text == f"arrays_overlap(tags, array({listed}))"
+        return "any", tags
+    assert text == " AND ".join(f"array_contains(tags, '{tag}')" for tag in tags)
+    return ("one" if len(tags) == 1 else "all"), tags
+
+
+def count_tags(workload, filters: int, sent: int) -> Counted:
+    """Every publication with the filters that name one of its tags, as sets."""
+    asked = [tag_filter(text) for text in texts(workload, filters)]
+    naming = {}
+    for number, (_, tags) in enumerate(asked):
+        for tag in tags:
+            naming.setdefault(tag, set()).add(number)
+    by_filter, by_publication = np.zeros(filters, int), np.zeros(sent, int)
+    for row, carried in enumerate(map(set, publications(workload, sent)["tags"].to_pylist())):
+        for number in set().union(*(naming.get(tag, ()) for tag in carried)):
+            kind, tags = asked[number]
+            if kind != "all" or carried.issuperset(tags):
+                by_filter[number] += 1
+                by_publication[row] += 1
+    return Counted(by_filter, by_publication)
+
+
 def single_predicates(filters: list[str]) -> tuple[np.ndarray, np.ndarray, list[str]]:
     """The attribute, the operator and the constant's text of filters with one predicate each."""
     pattern = re.compile(r"(\w+) (<|<=|>|>=|=|<>) (\S+|TIMESTAMP '[^']+')")
@@ -196,13 +244,18 @@ def count_with_duckdb(workload, filters: int, sent: int) -> Counted:
         connection.register("publications", table.cast(pa.schema(naive)))
         rest = iter(texts(workload, filters))
         while some := list(islice(rest, 500)):
-            columns = ", ".join(f"coalesce(({text}), false)" for text in some)
+            columns = ", ".join(f"coalesce(({_in_duckdb(text)}), false)" for text in some)
             answer = connection.execute(f"SELECT {columns} FROM publications").fetchnumpy()
             matched = np.stack(list(answer.values()), axis=1)
             assert matched.shape == (sent, len(some))
             by_filter.append(matched.sum(axis=0))
             by_publication += matched.sum(axis=1)
     return Counted(np.concatenate(by_filter), by_publication)
+
+
+def _in_duckdb(text: str) -> str:
+    """The filter with DuckDB's names of the functions on arrays."""
+    return re.sub(r"arrays_overlap\((\w+), array\(([^)]*)\)\)", r"list_has_any(\1, [\2])", text)
 
 
 def _groups(keys: np.ndarray) -> dict[str, np.ndarray]:

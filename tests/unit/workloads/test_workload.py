@@ -8,18 +8,22 @@ import pyarrow as pa
 import pytest
 
 from tests.unit.workloads.oracle import publications, texts
+from wherecast.columns import arrow_schema
 from wherecast.model import ConfigError
 from wherecast.workloads import (
     WORKLOADS,
     MatchRate,
     alerts,
+    alerts_or,
     bluedove,
     geofence,
     mixed,
+    rules,
     sensors,
     sparse,
     srem,
     stocks,
+    tags,
 )
 
 TYPES = {
@@ -43,6 +47,14 @@ def hot(seed=1):
     return srem(seed, hot_sd=50)
 
 
+def alerts_or_wide(seed=1):
+    return alerts_or(seed, wide=True)
+
+
+def zipf_tags(seed=1):
+    return tags(seed, zipf=1.0)
+
+
 EVERY = [
     bluedove,
     skewed,
@@ -55,6 +67,11 @@ EVERY = [
     mixed,
     srem,
     hot,
+    alerts_or,
+    alerts_or_wide,
+    tags,
+    zipf_tags,
+    rules,
 ]
 
 
@@ -117,7 +134,10 @@ def test_batches_have_the_columns_of_the_schema(make):
     [filters] = workload.filters(1)
     assert filters.schema == pa.schema([("id", pa.int64()), ("filter", pa.string())])
     [batch] = workload.publications(1)
-    assert batch.schema == pa.schema([(a.name, TYPES[a.type]) for a in workload.schema])
+    assert batch.schema == arrow_schema(workload.schema) == workload.columns
+    for attribute in workload.schema:
+        if attribute.type in TYPES:
+            assert batch.schema.field(attribute.name).type == TYPES[attribute.type]
 
 
 def test_publications_are_valid(make):
@@ -140,6 +160,7 @@ def test_expected_matches_grow_with_the_filters(make):
 
 def test_workloads_are_found_by_name():
     names = ["bluedove", "alerts", "geofence", "sparse", "stocks", "sensors", "mixed", "srem"]
+    names += ["alerts_or", "tags", "rules"]
     assert list(WORKLOADS) == names
     for name, found in WORKLOADS.items():
         workload = found(seed=3)

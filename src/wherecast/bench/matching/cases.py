@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from wherecast.bench.case import Case
 from wherecast.bench.matching.peers import Form
+from wherecast.bench.matching.text_peers import TextForm
 from wherecast.workloads import WORKLOADS, bluedove
 
 SCALE = "scale"
@@ -23,15 +24,22 @@ class MatchingCase(Case):
         pairs: number of pairs of a publication and a filter that keeps a peer busy for a second or
             two.
         whole: whether updates and the first match from text are measured too.
+        whole_batch: whether peers match the batch as a whole, because their time per publication
+            depends on the size of the batch.
+        scan_max: the largest number of filters that the scan matches too.
     """
 
-    form: Form | None = "boxes"
+    form: Form | TextForm | None = "boxes"
     pairs: float = 2e7
     whole: bool = True
+    whole_batch: bool = False
+    scan_max: int = SMALL
 
     @property
     def sample(self) -> int:
         """Number of publications, from the first of the batch, that peers match."""
+        if self.whole_batch:
+            return self.publications
         wanted = max(_SAMPLE_MIN, int(self.pairs / self.filters))
         return min(self.publications, wanted, _SAMPLE_MAX)
 
@@ -46,7 +54,23 @@ _ALL = (
     MatchingCase("sensors", 10_000, 50_000, form="lists", pairs=2e8),
     MatchingCase("mixed", 10_000, 10_000, form=None, whole=False),
     MatchingCase("srem", 40_000, options=(("hot_sd", 50),)),
-)
+    MatchingCase("alerts_or", 20_000, 4_000, form="either", pairs=8e7),
+    MatchingCase("alerts_or", 1_000_000, 4_000, "alerts_or, 2500", (("cities", 2_500),),
+                 form="either", pairs=4e9),
+    MatchingCase("alerts_or", 20_000, 400, "alerts_or, wide", (("wide", True),), form="either"),
+    MatchingCase("alerts_or", 1_000_000, 100, "alerts_or, wide, 1M", (("wide", True),),
+                 form="either", whole=False),
+    MatchingCase("tags", 1_000_000, 10_000, form="tags", pairs=2e9),
+    MatchingCase("rules", 10_000, 2_000, "rules, 2000 a batch", form="rules", whole_batch=True,
+                 scan_max=10_000),
+    MatchingCase("rules", 100_000, 2_000, "rules, 2000 a batch", form="rules", whole_batch=True),
+    MatchingCase("rules", 100_000, 20_000, "rules, 20000 a batch", form="rules", whole=False,
+                 whole_batch=True),
+    MatchingCase("rules", 10_000, 2_000, "rules, deep", (("deep", True),), form="rules",
+                 whole_batch=True, whole=False),
+)  # fmt: skip
+ON_REQUEST = frozenset({"tags"})
+"""Workloads that are measured only if they are named: arrays are not indexed by element yet."""
 _SCALE_SIZES = (1_000, 10_000, 40_000, 100_000, 300_000, 1_000_000)
 
 
@@ -54,6 +78,8 @@ def cases(size: int | None, only: str | None) -> Iterator[MatchingCase]:
     """The cases with at most `size` filters, and a small case of each workload."""
     for case in _ALL:
         if case.workload not in WORKLOADS or only not in (None, case.workload):
+            continue
+        if only is None and case.workload in ON_REQUEST:
             continue
         most = min(case.filters, size or case.filters)
         if most > SMALL:

@@ -1,9 +1,13 @@
 """Measures the columnar index, the scan and the peers on one case."""
 
+from collections.abc import Callable
+
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from wherecast.bench.matching.cases import MatchingCase
-from wherecast.bench.matching.peers import PEERS, is_installed, numbered
+from wherecast.bench.matching.peers import Peer, is_installed, numbered
 from wherecast.bench.matching.peers import pairs_of as peer_pairs
 from wherecast.bench.measured import (
     Ints,
@@ -23,12 +27,22 @@ from wherecast.model import Schema
 
 _REPEATS, _PEER_REPEATS = 7, 3
 _SCANNED = 50  # publications that the scan matches
+_OR = r"^(.*? AND )?\(?([^()]*) OR ([^()]*?)\)?$"
+Batches = tuple[pa.RecordBatch, pa.RecordBatch]
+"""Publications for the planner, and those that are matched."""
 
 
 def read_table(texts: pa.ChunkedArray, schema: Schema) -> tuple[PredicateTable, float]:
-    """The table of the filters, and the seconds that reading them took."""
+    """The table of the filters, and the seconds that reading them took.
+
+    Raises:
+        WrongResult: a filter was refused.
+    """
     seconds, table = timed(lambda: read_filters(texts, schema))
-    assert not table.rejected
+    if table.rejected:
+        number, error = table.rejected[0]
+        refused = f"{len(table.rejected):,} of {len(texts):,} filters were refused"
+        raise WrongResult(f"{refused}, the first: {texts[number].as_py()}: {error}")
     return table, seconds
 
 
@@ -75,20 +89,43 @@ def scan(
     return {**row, **_compare(case, "scan", first.num_rows, pairs, index), **_ratio(row, index)}
 
 
-def peer(
-    case: MatchingCase, name: str, table: PredicateTable, batch: pa.RecordBatch, index: Measured
+def conjunctions(
+    case: MatchingCase, texts: pa.ChunkedArray, schema: Schema, batches: Batches, index: Measured
 ) -> Row:
-    """The row of another engine on the first publications.
+    """The row of the two conjunctions of each OR as filters of their own, both counted.
+
+    Raises:
+        WrongResult: the matched filters differ from those of the columnar index.
+    """
+    table, _ = read_table(split_either(texts), schema)
+    sample, batch = batches
+    found = columnar(case, table, sample, batch)
+    publications, numbers = found.pairs(batch.num_rows)
+    owners = np.unique(publications * len(texts) + numbers % len(texts))
+    pairs = owners // len(texts), owners % len(texts)
+    row = {**found.row, "engine": "conjunctions", "filters": case.filters}
+    compared = _compare(case, "conjunctions", batch.num_rows, pairs, index)
+    return {**row, **compared, **_ratio(row, index)}
+
+
+def split_either(texts: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The first conjunction of each `[… AND (]a OR b[)]`, and then the second of each."""
+    parts = [pc.replace_substring_regex(texts, _OR, kept) for kept in (r"\1\2", r"\1\3")]
+    return pa.chunked_array([chunk for part in parts for chunk in part.chunks])
+
+
+def peer(
+    case: MatchingCase, name: str, load: Callable[[], Peer], batch: pa.RecordBatch, index: Measured
+) -> Row:
+    """The row of another engine, once loaded, on the first publications.
 
     Raises:
         WrongResult: the matches differ from those of the columnar index.
     """
-    form = case.form
-    assert form is not None
     if not is_installed(name):
         return {"what": case.what, "workload": case.workload, "engine": name,
                 "filters": case.filters, "note": "not installed"}  # fmt: skip
-    load_seconds, engine = timed(lambda: PEERS[name](form, table, batch))
+    load_seconds, engine = timed(load)
     first = numbered(batch.slice(0, case.sample))
     engine.match(first)
     seconds, found = repeated(lambda: engine.match(first), _PEER_REPEATS)

@@ -1,18 +1,21 @@
 """`wherecast bench matching`: publications matched per second, by workload, size and engine."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import pyarrow as pa
 
 from wherecast.bench.case import batch_of, filters_of
 from wherecast.bench.choice import check_choice
 from wherecast.bench.matching import engines as engines
-from wherecast.bench.matching.cases import SAMPLE, SCALE, SMALL, MatchingCase, cases, scale
-from wherecast.bench.matching.peers import PEERS
+from wherecast.bench.matching.cases import SAMPLE, SCALE, MatchingCase, cases, scale
+from wherecast.bench.matching.peers import PEERS, Peer
 from wherecast.bench.matching.start import START, starts
+from wherecast.bench.matching.text_peers import TEXT_PEERS
 from wherecast.bench.matching.updates import BULK, SINGLES, updates
 from wherecast.bench.pictures import Panel, lines_of
 from wherecast.bench.progress import Doing, Row, View
+from wherecast.language import PredicateTable
 from wherecast.workloads import WORKLOADS
 
 TITLE = "Matching: from a record batch to matches, one core; peers side by side"
@@ -82,12 +85,28 @@ def _case(case: MatchingCase, seed: int) -> Iterator[Row | Doing]:
         yield Doing(f"{case.about}: adding and removing")
         row.update(updates(workload.schema, filters, more, batch))
     yield row
-    if case.filters <= SMALL:
+    texts = filters.column("filter")
+    if case.form == "either":
+        yield Doing(f"{case.about}: conjunctions")
+        yield engines.conjunctions(case, texts, workload.schema, (sample, batch), index)
+    if case.filters <= case.scan_max:
         yield Doing(f"{case.about}: scan")
         yield engines.scan(case, workload.schema, filters, batch, index)
-    for name in PEERS if case.form else ():
+    for name, load in _peers(case, table, texts, batch).items():
         yield Doing(f"{case.about}: {name}")
-        yield engines.peer(case, name, table, batch, index)
+        yield engines.peer(case, name, load, batch, index)
+
+
+def _peers(
+    case: MatchingCase, table: PredicateTable, texts: pa.ChunkedArray, batch: pa.RecordBatch
+) -> dict[str, Callable[[], Peer]]:
+    """The functions that load the filters into the peers of a case, by engine."""
+    form = case.form
+    if form is None:
+        return {}
+    if form == "boxes" or form == "lists":
+        return {name: partial(peer, form, table, batch) for name, peer in PEERS.items()}
+    return {name: partial(peer, texts) for name, peer in TEXT_PEERS[form].items()}
 
 
 def panels(rows: list[Row]) -> list[Panel]:

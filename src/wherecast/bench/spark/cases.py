@@ -15,6 +15,7 @@ _PER_FILTER = 50  # largest number of publications per filter if a size is given
 
 _RANGES = Join("range join")
 _SYMBOLS = Join("symbol join", keys=("symbol",))
+_CITIES = Join("city join", keys=("city",), either=True)
 _KINDS = Join("kind join", keys=("kind",))
 _AREA = Join("cells lat, lon", cells=("lat", "lon"), width=3.0)
 
@@ -26,10 +27,12 @@ class SparkCase(Case):
     Attributes:
         outputs: the outputs of `match`, and `semi` for `how="semi"`.
         joins: the joins that users write instead of `match`.
+        written: number of publications whose matches are written to files; 0 for none.
     """
 
     outputs: tuple[MeasuredOutput, ...] = ("arrays",)
     joins: tuple[Join, ...] = ()
+    written: int = 0
 
 
 _ALL = (
@@ -37,6 +40,7 @@ _ALL = (
         "bluedove", 40_000, 2_000_000, outputs=("arrays", "semi", "rows"),
         joins=(_RANGES, Join("cells a", cells=("a",), width=62.5),
                Join("cells a, b", cells=("a", "b"), width=125.0)),
+        written=200_000,
     ),
     SparkCase(
         "bluedove", 1_000_000, 2_000_000, "bluedove, 40", (("length", 40),), outputs=("rows",),
@@ -45,6 +49,7 @@ _ALL = (
     ),
     SparkCase("alerts", 1_000_000, 400_000, joins=(_SYMBOLS,)),
     SparkCase("geofence", 1_000_000, 1_000_000, joins=(_RANGES, _AREA, _KINDS)),
+    SparkCase("alerts_or", 1_000_000, 400_000, options=(("cities", 2_500),), joins=(_CITIES,)),
 )  # fmt: skip
 NAMES = (*dict.fromkeys(case.workload for case in _ALL), *(c.label for c in _ALL if c.label), SCALE)
 
@@ -65,7 +70,7 @@ def _scaled(case: SparkCase, size: int | None) -> Iterator[SparkCase]:
     for filters in sorted({min(each, most) for each in _SCALE_SIZES}):
         few = min(case.publications, _SCALE_PUBLICATIONS)
         yield _cut(replace(case, filters=filters, publications=few, outputs=("arrays",),
-                           label=label), size)  # fmt: skip
+                           label=label, written=0), size)  # fmt: skip
 
 
 def _cut(case: SparkCase, size: int | None) -> SparkCase:
@@ -75,4 +80,5 @@ def _cut(case: SparkCase, size: int | None) -> SparkCase:
         case,
         filters=min(case.filters, size),
         publications=min(case.publications, size * _PER_FILTER),
+        written=min(case.written, size * _PER_FILTER),
     )

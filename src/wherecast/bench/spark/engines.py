@@ -21,7 +21,13 @@ from wherecast.bench.spark.frames import (
     seconds_of,
     stored,
 )
-from wherecast.bench.spark.joins import Join, PreparedJoin, boxes_from, prepare
+from wherecast.bench.spark.joins import (
+    Join,
+    PreparedJoin,
+    boxes_from,
+    either_from,
+    prepare,
+)
 from wherecast.bench.spark.transfer import transfer
 from wherecast.model import Schema
 
@@ -123,7 +129,7 @@ class Matching:
         mean = found.rows / rows
         alone = repeated(lambda: transfer(publications, output, mean), _PEER_REPEATS)
         row = {
-            **_figures(self._bench.case, ("match", output), rows, seconds, found),
+            **figures(self._bench.case, ("match", output), rows, seconds, found),
             "sent bytes": found.moved.sent_bytes,
             "received bytes": found.moved.received_bytes,
             "sent bytes/publication": found.moved.sent_bytes / rows,
@@ -167,7 +173,8 @@ def measure_join(bench: Bench, join: Join, matching: Matching) -> Row:
         WrongResult: the matches differ from those of `match`.
     """
     home = bench.home / f"join-{join.name}"
-    boxes = boxes_from(bench.texts.column("filter"), bench.schema)
+    texts = bench.texts.column("filter")
+    boxes = either_from(texts) if join.either else boxes_from(texts, bench.schema)
     load_seconds, ready = timed(lambda: prepare(bench.spark, join, boxes, home))
     rows, start_seconds = _sample_size(bench, ready)
     sample = bench.sample(rows)
@@ -176,7 +183,7 @@ def measure_join(bench: Bench, join: Join, matching: Matching) -> Row:
     need_equal(bench.case, join.name, found, checked(matching.result(sample, "rows")))
     if rows < bench.table.num_rows:  # the start of a query is no cost of a publication
         seconds = [max(each - start_seconds, each / 2) for each in seconds]
-    row = _figures(bench.case, (join.name, "rows"), rows, seconds, found)
+    row = figures(bench.case, (join.name, "rows"), rows, seconds, found)
     ratios = {
         f"times {output}": row["µs/publication"] / own["µs/publication"]
         for output, own in matching.rows.items()
@@ -211,9 +218,18 @@ def _sample_size(bench: Bench, ready: PreparedJoin) -> tuple[int, float]:
     return most, start
 
 
-def _figures(
+def figures(
     case: SparkCase, names: tuple[str, str], rows: int, seconds: list[float], found: CheckedResult
 ) -> Row:
+    """The columns of every row.
+
+    Args:
+        case: the case.
+        names: the engine and the output.
+        rows: number of publications.
+        seconds: the seconds of each run.
+        found: the checked result.
+    """
     middle, best = median(seconds), min(seconds)
     row = {
         **case.columns(names[0]),

@@ -10,6 +10,7 @@ from wherecast.bench.pictures import Bars, Lines, Panel
 from wherecast.bench.progress import Doing, Row, View
 from wherecast.bench.spark import engines as engines
 from wherecast.bench.spark.cases import NAMES, SCALE, SparkCase, cases
+from wherecast.bench.spark.writes import measure_writes
 from wherecast.pipeline.spark.session import spark_session
 from wherecast.pipeline.spark.warm_up import warm_up
 
@@ -30,6 +31,11 @@ VIEWS = (
         "transfer seconds": "transfer s", "transfer share": "share", "read seconds": "read s",
         "sent bytes/publication": "B out/pub", "received bytes/publication": "B in/pub",
         "worker MiB": "worker MiB", "worker private MiB": "private",
+    }),
+    View("file bytes/match", {
+        "what": "what", "engine": "engine", "publications": "pubs", "matches": "matches",
+        "seconds": "s", "best seconds": "best s", "match rows/s": "rows/s",
+        "file bytes/match": "B/match", "times write_matches": "× write_matches",
     }),
     View("publications/s", {
         "what": "what", "engine": "engine", "output": "output", "filters": "filters",
@@ -74,6 +80,9 @@ def _case(case: SparkCase, spark: "SparkSession", home: Path, seed: int) -> Iter
     for output in case.outputs:
         yield Doing(f"{case.about}: match, {output}")
         yield matching.measure(output)
+    if case.written:
+        yield Doing(f"{case.about}: files")
+        yield from measure_writes(bench, filters)
     for join in case.joins:
         yield Doing(f"{case.about}: {join.name}")
         yield engines.measure_join(bench, join, matching)

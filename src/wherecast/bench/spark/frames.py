@@ -77,6 +77,11 @@ def count_and_hash(frame: "DataFrame") -> tuple[int, str]:
     return _collected(_folded(frame))
 
 
+def rows_and_hash(frame: "DataFrame") -> tuple[int, str]:
+    """The count and the hash of all columns of all rows, in any order."""
+    return _collected(_folded_columns(frame, frame.columns))
+
+
 def _folded(frame: "DataFrame") -> "DataFrame":
     """One row: the count of the pairs, and two sums of their hashes."""
     import pyspark.sql.functions as fn
@@ -84,6 +89,12 @@ def _folded(frame: "DataFrame") -> "DataFrame":
     if "filter_ids" in frame.columns:
         frame = frame.select(PUBLICATION, fn.explode("filter_ids").alias("filter_id"))
     names = [name for name in (PUBLICATION, "filter_id") if name in frame.columns]
+    return _folded_columns(frame, names)
+
+
+def _folded_columns(frame: "DataFrame", names: list[str]) -> "DataFrame":
+    import pyspark.sql.functions as fn
+
     mixed = fn.xxhash64(*names)
     return frame.select(mixed.alias("mixed")).agg(
         fn.count("*"),

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 
 from wherecast.bench.matching.relations import Boxes, boxes_of
+from wherecast.bench.matching.text_peers import either_rows
 from wherecast.bench.spark.frames import PUBLICATION, stored
 from wherecast.language import read_filters
 from wherecast.model import Schema
@@ -30,6 +32,8 @@ class Join:
         cells: attributes whose values are divided into cells and joined by equality of the cells;
             a filter has a row per cell that it covers.
         width: the width of a cell.
+        either: whether a publication inside one of the ranges of a filter matches; else it must
+            be inside all of them.
 
     Without keys and cells Spark tries all pairs: a broadcast nested loop.
     """
@@ -38,6 +42,7 @@ class Join:
     keys: tuple[str, ...] = ()
     cells: tuple[str, ...] = ()
     width: float = 0.0
+    either: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,8 +77,10 @@ class PreparedJoin:
             yield f"p.{name} = f.{name}"
         for name in self.join.cells:
             yield f"p.cell_{name} = f.cell_{name}"
-        for name in dict.fromkeys((*self.boxes.lows, *self.boxes.highs)):
-            yield _range(name, name in self.boxes.lows, name in self.boxes.highs)
+        boxes = self.boxes
+        names = dict.fromkeys((*boxes.lows, *boxes.highs))
+        ranges = [_range(name, name in boxes.lows, name in boxes.highs) for name in names]
+        yield from [f"({' OR '.join(ranges)})"] if self.join.either else ranges
         for name in self.boxes.keys:
             if name not in self.join.keys:
                 yield f"array_contains(f.{name}, p.{name})"
@@ -83,6 +90,15 @@ def boxes_from(texts: pa.ChunkedArray, schema: Schema) -> Boxes:
     """The filters of a workload as rows; the number of a filter is its id."""
     [boxes] = boxes_of(read_filters(texts, schema))
     return boxes
+
+
+def either_from(texts: pa.ChunkedArray) -> Boxes:
+    """The filters of `alerts_or` as rows: a city and the least values above both thresholds."""
+    rows = either_rows(texts)
+    for place, name in enumerate(("no2", "pm10"), start=1):
+        above = np.nextafter(rows.column(name).to_numpy(), np.inf)
+        rows = rows.set_column(place, f"{name}_low", pa.array(above))
+    return Boxes(("city",), ("no2", "pm10"), (), rows)
 
 
 def prepare(spark: "SparkSession", join: Join, boxes: Boxes, home: Path) -> PreparedJoin:

@@ -74,7 +74,8 @@ class _Block:
     def size(self) -> int:
         """About what it takes, in bytes."""
         columns = int(self.rows.num_columns + self.headers.num_columns + 1)
-        values = int(self.rows.nbytes + self.headers.nbytes + self.payloads.nbytes)
+        parts = self.rows, self.headers, self.payloads
+        values = sum(int(part.get_total_buffer_size()) for part in parts)
         return values + _COLUMN_BYTES * columns
 
     def covers(self, offset: int) -> bool:

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as kinds
 
+from wherecast.arrays.list_elements import flat_elements, is_list
 from wherecast.arrays.vectors import array_of, filled
 from wherecast.broker.intake.arrow_outline import outline_of
 from wherecast.broker.intake.intake import (
@@ -37,6 +38,7 @@ from wherecast.model import (
     Schema,
     SchemaError,
 )
+from wherecast.model.values import ValueProblem, problem_of
 from wherecast.store.records import HEADERS, PAYLOAD
 
 _GROWTH_BYTES_MAX = 64 << 20  # of a column whose values are written once and used often
@@ -72,7 +74,7 @@ def prepare_arrow(
     attributes = _unnested(table) if is_enveloped else table
     if not schema.open:
         _refuse_unknown(attributes.schema, schema, limits)
-    decoded = read_arrow(attributes, schema)
+    decoded = read_arrow(attributes, schema, limits=limits)
     beside = _beside(table if is_enveloped else table.select([]))
     refused = [*_not_finite(decoded), *_bad_beside(beside, limits)]
 
@@ -112,6 +114,9 @@ def _refuse_growth(name: str, column: pa.ChunkedArray) -> None:
             most = _GROWTH_BYTES_MAX
             text = f"column {name} has more than {most} bytes where its values are written out"
             raise PublicationError([Problem("too_large", text)])
+    elif is_list(kind) and not kinds.is_nested(kind.value_type):
+        for chunk in column.chunks:
+            _refuse_growth(name, pa.chunked_array([flat_elements(chunk).values]))
     elif kinds.is_nested(kind) or kind.id in _SHARING:
         raise PublicationError([Problem("wrong_type", f"column {name} is {kind}: not taken")])
 
@@ -170,11 +175,30 @@ def _paths(prefix: str, fields: pa.Schema | pa.StructType) -> Iterator[str]:
 def _not_finite(decoded: Decoded) -> Iterator[Rejection]:
     """Rows with a number that JSON could not carry to a receiver."""
     for field, column in zip(decoded.batch.schema, decoded.batch.columns, strict=True):
+        if is_list(column.type):
+            yield from _not_finite_elements(field.name, column, decoded.rows)
+            continue
         numbers = column.flatten()[0] if is_open_field(field) else column
         if kinds.is_floating(numbers.type):
             for row in decoded.rows[~np.isfinite(filled(numbers, 0))].tolist():
-                text = f"attribute {field.name}: NaN and infinity are not taken"
-                yield Rejection(row, "not_finite", text, field.name)
+                yield _not_taken(row, field.name)
+
+
+def _not_finite_elements(name: str, column: pa.Array, rows: Rows) -> Iterator[Rejection]:
+    """The rows of a column of arrays with such a number: the first one of each."""
+    flat = flat_elements(column)
+    if kinds.is_floating(flat.values.type):
+        places = np.flatnonzero(~np.isfinite(filled(flat.values, 0)))
+        owners = np.searchsorted(flat.starts, places, side="right") - 1
+        own, firsts = np.unique(owners, return_index=True)
+        for row, place in zip(own.tolist(), places[firsts].tolist(), strict=True):
+            yield _not_taken(int(rows[row]), name, place - int(flat.starts[row]))
+
+
+def _not_taken(row: int, name: str, element: int | None = None) -> Rejection:
+    wrong = ValueProblem("not_finite", "NaN and infinity are not taken", element)
+    text = problem_of(name, wrong).message
+    return Rejection(row, wrong.code, text, name, element=element)
 
 
 def _beside(table: pa.Table) -> pa.RecordBatch:

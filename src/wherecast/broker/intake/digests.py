@@ -15,7 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as kinds
 
-from wherecast.arrays.vectors import array_of, filled
+from wherecast.arrays.list_elements import flat_elements, is_list
+from wherecast.arrays.ranges import counting
+from wherecast.arrays.vectors import array_of, filled, values_of
 from wherecast.columns.arrow_schema import is_open_field
 from wherecast.columns.comparable import held
 from wherecast.model.values import Value
@@ -29,6 +31,7 @@ _FEW = 16  # rows
 _WORD = (1 << 64) - 1
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 _MIX = np.uint64(0xBF58476D1CE4E5B9)
+_NULL = np.uint64(0x94D049BB133111EB)  # stands for a null element
 
 
 def row_digests(batch: pa.RecordBatch, payloads: pa.Array, stream: str) -> Digests:
@@ -71,8 +74,11 @@ def _contribution_of_few(name: str, values: pa.Array) -> Digests:
     return found
 
 
-def _number(value: Value | bytes) -> int:
+def _number(value: Value | bytes | list[Value | None]) -> int:
     """A number for a value, the same for equal values of its type."""
+    if isinstance(value, list):
+        terms = (_term(place, element) for place, element in enumerate(value))
+        return (sum(terms) + len(value) * int(_MIX)) & _WORD
     if isinstance(value, float):
         return int.from_bytes(pack("<d", value + 0.0), "little")  # -0.0 equals 0
     if isinstance(value, int):
@@ -81,6 +87,14 @@ def _number(value: Value | bytes) -> int:
     if len(data) > _LONG:
         return int.from_bytes(blake2b(data, digest_size=8).digest(), "little")
     return hash_id(data)
+
+
+def _term(place: int, element: Value | None) -> int:
+    """What an element of an array adds to the number of the array."""
+    number = int(_NULL) if element is None else _number(element)
+    mixed = (number ^ (place + 1) * int(_MIX) & _WORD) * int(_ODD) & _WORD
+    mixed = (mixed ^ mixed >> 31) * int(_MIX) & _WORD
+    return mixed ^ mixed >> 29
 
 
 @lru_cache(_NAMES_MAX)
@@ -92,6 +106,8 @@ def _salt(name: str) -> np.uint64:
 def _numbers(values: pa.Array) -> Digests:
     """A number for each value, the same for equal values; any for a missing one."""
     kind = values.type
+    if is_list(kind):
+        return _array_numbers(values)
     if kinds.is_boolean(kind):
         return filled(values.cast(pa.uint8()), 0).astype(np.uint64)
     if kinds.is_floating(kind):
@@ -99,6 +115,22 @@ def _numbers(values: pa.Array) -> Digests:
     if kinds.is_integer(kind):
         return filled(values.cast(pa.int64()), 0).astype(np.int64).view(np.uint64)
     return _hashes(values.cast(pa.binary()))
+
+
+def _array_numbers(values: pa.Array) -> Digests:
+    """A number for each array: the sum of what its elements add, by place, and of its length."""
+    flat = flat_elements(values)
+    numbers = _numbers(flat.values)
+    if flat.values.null_count:
+        numbers = np.where(values_of(flat.values.is_null()), _NULL, numbers)
+    sizes = np.diff(flat.starts)
+    mixed = (numbers ^ (counting(sizes) + 1).astype(np.uint64) * _MIX) * _ODD
+    mixed = (mixed ^ (mixed >> np.uint64(31))) * _MIX
+    mixed ^= mixed >> np.uint64(29)
+    sums = np.zeros(len(mixed) + 1, np.uint64)
+    np.cumsum(mixed, out=sums[1:])
+    found: Digests = np.diff(sums[flat.starts]) + sizes.astype(np.uint64) * _MIX
+    return found
 
 
 def _hashes(values: pa.Array) -> Digests:

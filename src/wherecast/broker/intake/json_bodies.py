@@ -25,7 +25,7 @@ from wherecast.broker.intake.intake import (
 )
 from wherecast.columns import Rejection, decode_rows
 from wherecast.columns.json import Body, read_json, read_ndjson
-from wherecast.columns.rows import Unreadable
+from wherecast.columns.unreadable import Unreadable
 from wherecast.model import DEFAULT_LIMITS, Limits, Problem, PublicationError, Schema
 from wherecast.model.names import did_you_mean
 from wherecast.model.times import parse_time

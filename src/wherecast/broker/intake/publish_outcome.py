@@ -36,7 +36,8 @@ class PublishOutcome:
         """The rows of refused publications in the call, each with its problems."""
         found: dict[int, list[Problem]] = {}
         for bad in self.rejections:
-            found.setdefault(bad.row, []).append(Problem(bad.code, bad.message, bad.attribute))
+            problem = Problem(bad.code, bad.message, bad.attribute, bad.element)
+            found.setdefault(bad.row, []).append(problem)
         return tuple((row, PublicationError(problems)) for row, problems in found.items())
 
     @property

@@ -18,7 +18,6 @@ from wherecast.language.bulk.read_column import read_alone, read_cut
 from wherecast.language.bulk.shape_columns import slots_of
 from wherecast.language.filter import read_expression
 from wherecast.language.meaning.expression import Between, Comparison, Member, Predicate
-from wherecast.language.meaning.normal_form import normalise
 from wherecast.language.table.predicate_table import PredicateTable
 from wherecast.language.table.table_builder import TableBuilder
 from wherecast.model import DEFAULT_LIMITS, FilterError, Limits, Schema, parse_time
@@ -47,12 +46,32 @@ class AcceptedFilter:
     constants: tuple[str, ...] = ()
 
 
-class DeferredReader:
-    """Reads the filters of a schema, and keeps the shapes it has met. For one thread at a time."""
+@dataclass(frozen=True, slots=True)
+class _Check:
+    """What makes a filter of a shape surely good.
 
-    def __init__(self, schema: Schema, limits: Limits = DEFAULT_LIMITS) -> None:
-        self._shapes = Shapes(schema, limits)
-        self._checks: dict[str, tuple[_Plain, ...] | None] = {}
+    Attributes:
+        numbers: the constants that have a slot.
+        kinds: the kind of each of these.
+        frozen: the number and the text of each frozen constant.
+    """
+
+    numbers: tuple[int, ...]
+    kinds: tuple[_Plain, ...]
+    frozen: tuple[tuple[int, str], ...]
+
+
+class DeferredReader:
+    """Reads the filters of a schema, and keeps the shapes it has met. For one thread at a time.
+
+    Without programs, the whole filter is a predicate, as `read_filters` says.
+    """
+
+    def __init__(
+        self, schema: Schema, limits: Limits = DEFAULT_LIMITS, has_programs: bool = True
+    ) -> None:
+        self._shapes = Shapes(schema, limits, has_programs)
+        self._checks: dict[str, _Check | None] = {}
 
     def accept(self, text: Any) -> AcceptedFilter:
         """The filter of a text.
@@ -66,31 +85,34 @@ class DeferredReader:
         if text is None:
             raise FilterError("the filter is null")
         limits = self._shapes.limits
-        normalise(read_expression(text, self._shapes.schema, limits), limits)
+        read_expression(text, self._shapes.schema, limits)
         if found is None:
             return AcceptedFilter(text, None)
-        self._remember(found[0])
+        self._remember(*found)
         return AcceptedFilter(text, *found)
 
     def _is_fine(self, key: str, constants: tuple[str, ...]) -> bool:
         """Whether a filter is surely good: its shape is known, and its constants are plain."""
         wanted = self._checks.get(key)
-        if wanted is None:
+        if wanted is None or any(constants[n] != text for n, text in wanted.frozen):
             return False
         most = self._shapes.limits.literal_bytes_max
-        return all(map(_fits, wanted, constants, repeat(most)))
+        given = (constants[number] for number in wanted.numbers)
+        return all(map(_fits, wanted.kinds, given, repeat(most)))
 
-    def _remember(self, key: str) -> None:
-        """Remembers the kinds of constants with which a filter of a shape is surely good."""
+    def _remember(self, key: str, constants: tuple[str, ...]) -> None:
+        """Remembers with which constants a filter of a shape is surely good.
+
+        Of the texts of frozen constants, those of the last filter that was read in full count.
+        """
         if len(self._checks) >= _CHECKS_MAX:
             self._checks = {}
         shape = self._shapes.of(key)
-        self._checks[key] = None if shape is None else _kinds(shape)
+        self._checks[key] = None if shape is None else _check_of(shape, constants)
 
     def read_accepted(self, filters: Sequence[AcceptedFilter]) -> PredicateTable:
         """The table of filters that were accepted."""
-        schema, limits = self._shapes.schema, self._shapes.limits
-        builder = TableBuilder(schema, len(filters))
+        builder = TableBuilder(self._shapes.schema, len(filters))
         known: dict[str, int] = {}
         shapes = [-1 if f.key is None else known.setdefault(f.key, len(known)) for f in filters]
         counts = [len(f.constants) for f in filters]
@@ -98,20 +120,24 @@ class DeferredReader:
         literals = constants_of([c for f in filters for c in f.constants], builder.string)
         cut = Cut(np.array(shapes, np.int64), list(known), starts, literals)
         for row in read_cut(cut, self._shapes, builder).tolist():
-            read_alone(row, filters[row].text, schema, limits, builder)
+            read_alone(row, filters[row].text, self._shapes, builder)
         return builder.finish(len(known))
 
 
-def _kinds(shape: FilterShape) -> tuple[_Plain, ...] | None:
-    """The kind of each constant of a shape; None where kinds do not suffice to accept a filter."""
+def _check_of(shape: FilterShape, constants: tuple[str, ...]) -> _Check | None:
+    """The check of a shape, after a good filter; None where no check suffices."""
     found: dict[int, _Plain] = {}
-    for leaves in shape.conjunctions:
+    tests = (test.leaf for test in shape.program)
+    for leaves in (*shape.conjunctions, tests):
         for leaf in leaves:
             for slot in slots_of(leaf):
                 kind = _kind(leaf)
                 if kind is None or found.setdefault(slot.number, kind) != kind or slot.date:
                     return None
-    return tuple(found[number] for number in range(len(found)))
+    if found.keys() | set(shape.frozen) != set(range(len(constants))):
+        return None
+    frozen = tuple((number, constants[number]) for number in shape.frozen)
+    return _Check(tuple(found), tuple(found.values()), frozen)
 
 
 def _kind(leaf: Predicate) -> _Plain | None:

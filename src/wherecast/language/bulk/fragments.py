@@ -17,6 +17,8 @@ from wherecast.language.bulk.conjuncts import Pieces, split
 from wherecast.language.bulk.filter_shapes import column_of_rows, columns_of_shape, compile_shape
 from wherecast.language.bulk.literals import Cut, example_of
 from wherecast.language.bulk.tokens import TokenKeys, distinct
+from wherecast.language.meaning.derived import Derived
+from wherecast.language.meaning.expression import Predicate, attributes_of
 from wherecast.language.table.numbering import Ints, Numbering
 from wherecast.language.table.table_builder import PredicateColumn, TableBuilder
 from wherecast.model import Limits, Schema
@@ -98,10 +100,17 @@ def _predicates_of(
     """Which uses of a fragment are regular, and its predicates; None where it does not fit."""
     example = example_of(key)
     shape = None if example is None else compile_shape(example, schema, limits)
-    if shape is None or len(shape.conjunctions) != 1:
+    if shape is None or shape.frozen or len(shape.conjunctions) != 1:
+        return None
+    if _has_derived(shape.conjunctions[0]):
         return None
     made = columns_of_shape(shape, starts, parts.literals, builder, limits)
     return None if made is None else (made[0], made[1][0])
+
+
+def _has_derived(leaves: Sequence[Predicate]) -> bool:
+    """Whether a predicate has a derived attribute, whose plan depends on the rest of the filter."""
+    return any(isinstance(one, Derived) for leaf in leaves for one in attributes_of(leaf))
 
 
 def _refuse_repeated(

@@ -10,7 +10,7 @@ are not those that the parser finds, and the shape is read text by text.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import nan
 
@@ -19,7 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from wherecast.arrays.vectors import array_of, filled, values_of
+from wherecast.arrays.vectors import array_of, filled, texts_of, values_of
 from wherecast.language.bulk.tokens import (
     DECIMAL,
     END,
@@ -35,7 +35,7 @@ from wherecast.language.bulk.tokens import (
     tokens_of,
 )
 from wherecast.language.table.numbering import Ints, Numbering
-from wherecast.language.text.where import unescaped
+from wherecast.language.text.string_literals import string_of
 from wherecast.model import Limits
 from wherecast.model.values import is_text
 
@@ -48,6 +48,7 @@ _CUT_HERE = re.compile(  # the same, and it does not go back over a name without
 )
 _CHUNK_ROWS = 16_384
 _INTEGER_DIGITS_MAX = 18
+_CODES = ("\\u", "\\U")  # escapes that may stand for no character: such texts are read alone
 _STAND_INS = {"i": "1", "n": "1" * 19, "d": "1.5", "s": "'2001-01-01'"}
 _EXACT_FLOAT_MIN = 1e-290  # nearer to 0, a double loses digits of its text, or is 0
 
@@ -59,14 +60,16 @@ class Literals:
     Attributes:
         floats: float64, the nearest double of a number; NaN where that is too near to 0.
         ints: int64, the value of an integer of at most 18 digits.
-        strings: int64, the number of a string, see `number`.
+        strings: int64, the number of a string, see `number`; -1 where it has a lone surrogate.
         lengths: int64, the bytes of the constant in the text.
+        texts: large strings, the constant as it stands in the text.
     """
 
     floats: npt.NDArray[np.float64]
     ints: npt.NDArray[np.int64]
     strings: npt.NDArray[np.int64]
     lengths: npt.NDArray[np.int64]
+    texts: pa.LargeStringArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,7 +95,8 @@ def cut(
 ) -> Cut:
     """The shapes and constants of texts; `number` gives a string its number.
 
-    Texts that are null, longer than `bytes_max`, or that hold the mark used here are read alone.
+    Texts that are null, longer than `bytes_max`, or that hold the mark used here or the code of a
+    character are read alone.
     Texts of `chunk_bytes` are cut at once; the marks may make three bytes of each byte.
     """
     pieces = Numbering()
@@ -121,6 +125,8 @@ def cut_one(text: str, limits: Limits) -> tuple[str, tuple[str, ...]] | None:
     short = 4 * len(text) <= limits.filter_text_bytes_max  # whatever its characters
     if not short or MARK in text or text.lstrip().startswith("[") or not is_text(text):
         return None
+    if any(escape in text for escape in _CODES):
+        return None
     pieces = _CUT_HERE.split(text)
     constants = pieces[2::3]
     pieces[2::3] = [
@@ -144,7 +150,7 @@ def constants_of(constants: list[str], number: Callable[[str], int]) -> Literals
     floats = [0.0 if text else float(c) for c, text in zip(constants, is_text, strict=True)]
     ints = [int(c) if c.isdigit() and len(c) <= _INTEGER_DIGITS_MAX else 0 for c in constants]
     strings = [
-        number(_unquoted(c)) if text else 0 for c, text in zip(constants, is_text, strict=True)
+        _numbered(c, number) if text else 0 for c, text in zip(constants, is_text, strict=True)
     ]
     for place, value in enumerate(floats):
         tiny = value < _EXACT_FLOAT_MIN and not is_text[place] and ints[place] == 0
@@ -153,7 +159,7 @@ def constants_of(constants: list[str], number: Callable[[str], int]) -> Literals
     lengths = [len(c) if c.isascii() else len(c.encode()) for c in constants]
     return Literals(
         np.array(floats, np.float64), np.array(ints, np.int64), np.array(strings, np.int64),
-        np.array(lengths, np.int64),
+        np.array(lengths, np.int64), texts_of(constants),
     )  # fmt: skip
 
 
@@ -167,15 +173,20 @@ def shape_key(text: str | None) -> str:
     return "" if text is None else _CUT_HERE.sub(lambda found: found[1] or MARK, text)
 
 
-def example_of(key: str) -> str | None:
+def example_of(key: str, frozen: Mapping[int, str] | None = None) -> str | None:
     """A text that has the key of a shape, or of a part of one, with constants of its classes.
 
-    None where it would not be cut so, as in `1e01e0`, of which the last part is a name.
+    The constants whose numbers `frozen` has are those that it gives. None where the text would not
+    be cut so, as in `1e01e0`, of which the last part is a name.
     """
     pieces = key.split(MARK)
-    pieces[1::2] = [_STAND_INS.get(piece, "") for piece in pieces[1::2]]
+    constants = [_STAND_INS[piece] for piece in pieces[1::2] if piece]
+    for number, constant in (frozen or {}).items():
+        constants[number] = constant
+    given = iter(constants)
+    pieces[1::2] = [next(given) if piece else "" for piece in pieces[1::2]]
     text = "".join(pieces)
-    return text if list(positions(text).values()) == [p for p in pieces[1::2] if p] else None
+    return text if list(positions(text).values()) == constants else None
 
 
 def _usable(chunk: pa.Array, bytes_max: int) -> npt.NDArray[np.bool_]:
@@ -186,6 +197,8 @@ def _usable(chunk: pa.Array, bytes_max: int) -> npt.NDArray[np.bool_]:
     usable = usable & (values_of(pc.binary_length(chunk)) <= bytes_max)
     usable &= ~values_of(pc.match_substring(chunk, MARK))
     usable &= ~values_of(pc.match_substring_regex(chunk, r"^\s*\["))  # a list of triples
+    for escape in _CODES:
+        usable &= ~values_of(pc.match_substring(chunk, escape))
     return usable
 
 
@@ -195,6 +208,7 @@ def _joined(parts: Sequence[Literals]) -> Literals:
         np.concatenate([np.zeros(0, np.int64), *(part.ints for part in parts)]),
         np.concatenate([np.zeros(0, np.int64), *(part.strings for part in parts)]),
         np.concatenate([np.zeros(0, np.int64), *(part.lengths for part in parts)]),
+        pa.concat_arrays([texts_of([]), *(part.texts for part in parts)]),
     )
 
 
@@ -245,13 +259,22 @@ def _read(found: pa.Array, number: Callable[[str], int]) -> tuple[npt.NDArray[np
     ints[is_int] = values_of(pc.cast(found.filter(array_of(is_int)), pa.int64()))
     strings = np.zeros(len(found), np.int64)
     coded = found.filter(array_of(is_string)).dictionary_encode()
-    numbers = [number(_unquoted(text)) for text in coded.dictionary.to_pylist()]
+    numbers = [_numbered(text, number) for text in coded.dictionary.to_pylist()]
     strings[is_string] = np.array(numbers, np.int64)[values_of(coded.indices)]
     classes = np.full(len(found), DECIMAL, np.int8)
     classes[is_string], classes[is_plain], classes[is_int] = STRING, LONG, INT
-    return classes, Literals(floats, ints, strings, lengths)
+    return classes, Literals(floats, ints, strings, lengths, found.cast(pa.large_string()))
+
+
+def _numbered(constant: str, number: Callable[[str], int]) -> int:
+    """The number of the string that a quoted constant stands for, or -1 where it is no text."""
+    text = _unquoted(constant)
+    if is_text(text):
+        return number(text)
+    number("")  # so that the column of numbers has some string
+    return -1
 
 
 def _unquoted(text: str) -> str:
     """The string that a quoted constant stands for."""
-    return text[1:-1] if "\\" not in text else unescaped(text)
+    return text[1:-1] if "\\" not in text else string_of(text)

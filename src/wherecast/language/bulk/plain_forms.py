@@ -54,7 +54,7 @@ class PlainForm:
 
 def form_of(shape: FilterShape, schema: Schema, constants: int) -> PlainForm | None:
     """The form of a shape with so many constants, or None where its filters are not plain."""
-    leaves = shape.conjunctions[0] if len(shape.conjunctions) == 1 else ()
+    leaves = shape.conjunctions[0] if len(shape.conjunctions) == 1 and not shape.program else ()
     if not leaves or not all(isinstance(leaf, Comparison | Between) for leaf in leaves):
         return None
     try:
@@ -84,9 +84,9 @@ def _uses(leaves: Sequence[Predicate]) -> Iterator[_Use]:
     """The predicates on an attribute as comparisons."""
     for leaf in leaves:
         match leaf:
-            case Comparison(fold=""):
+            case Comparison():
                 yield leaf.operator, _slot(leaf.value)
-            case Between(fold=""):
+            case Between():
                 yield ">=", _slot(leaf.low)
                 yield "<=", _slot(leaf.high)
             case _:

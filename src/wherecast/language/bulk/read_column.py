@@ -1,18 +1,19 @@
 """A column of filters as a predicate table."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from wherecast.arrays.vectors import texts_of
-from wherecast.language.bulk.filter_shapes import Shapes, read_shape
+from wherecast.arrays.vectors import array_of, texts_of, values_of
+from wherecast.language.bulk.filter_shapes import FilterShape, Shapes, read_shape
 from wherecast.language.bulk.fragments import read_fragments
 from wherecast.language.bulk.literals import Cut, cut, shape_key
 from wherecast.language.filter import read_expression
-from wherecast.language.meaning.normal_form import normalise
+from wherecast.language.meaning.index_plan import plan, without_program
+from wherecast.language.meaning.normal_form import form_of
 from wherecast.language.table.predicate_table import PredicateTable
 from wherecast.language.table.table_builder import TableBuilder
 from wherecast.model import DEFAULT_LIMITS, FilterError, Limits, Schema
@@ -29,25 +30,29 @@ def read_filters(
     texts: pa.Array | pa.ChunkedArray | Sequence[str | None],
     schema: Schema,
     limits: Limits = DEFAULT_LIMITS,
+    has_programs: bool = True,
 ) -> PredicateTable:
     """The predicate table of a column of filter texts; bad ones are in its `rejected`.
+
+    Without programs, the whole filter is a predicate where its conjunctions do not decide: for
+    indexes that run no programs.
 
     A shape is parsed once, and the constants of all filters of that shape are read as columns.
     Filters of rare shapes are read predicate by predicate where that is possible; of the others,
     those that share their shape with hardly any are read one by one.
     """
-    shapes = Shapes(schema, limits)
+    shapes = Shapes(schema, limits, has_programs)
     column = _column(texts)
     builder = TableBuilder(schema, len(column))
     given = column if isinstance(texts, pa.Array | pa.ChunkedArray) else texts
     if len(column) <= _ALONE_MAX:
         plain = column.to_pylist()
         for row in range(len(column)):
-            read_alone(row, _text(given[row]), schema, limits, builder)
+            read_alone(row, _text(given[row]), shapes, builder)
         return builder.finish(len({shape_key(text) for text in plain}))
     parts = cut(column, builder.string, limits.filter_text_bytes_max)
     for row in read_cut(parts, shapes, builder).tolist():
-        read_alone(row, _text(given[row]), schema, limits, builder)
+        read_alone(row, _text(given[row]), shapes, builder)
     return builder.finish(len(parts.keys))
 
 
@@ -63,25 +68,51 @@ def read_cut(parts: Cut, shapes: Shapes, builder: TableBuilder) -> Ints:
         alone.append(left[few])
         groups += _by_shape(left[~few], parts.shapes)
     for rows in groups:
-        shape = shapes.of(parts.keys[parts.shapes[rows[0]]])
-        starts = parts.starts[rows]
-        alone.append(
-            rows
-            if shape is None
-            else read_shape(shape, rows, starts, parts.literals, builder, limits)
-        )
+        for shape, mine in _with_frozen(rows, parts, shapes):
+            starts = parts.starts[mine]
+            alone.append(
+                mine
+                if shape is None
+                else read_shape(shape, mine, starts, parts.literals, builder, limits)
+            )
     return np.concatenate(alone)
 
 
-def read_alone(
-    row: int, text: str | None, schema: Schema, limits: Limits, builder: TableBuilder
-) -> None:
+def _with_frozen(
+    rows: Ints, parts: Cut, shapes: Shapes
+) -> Iterator[tuple[FilterShape | None, Ints]]:
+    """The rows of a shape by the texts of its frozen constants, each with its own shape.
+
+    None is the shape of rows that must be read alone.
+    """
+    key = parts.keys[parts.shapes[rows[0]]]
+    shape = shapes.of(key)
+    if shape is None or not shape.frozen:
+        yield shape, rows
+        return
+    places = [array_of(parts.starts[rows] + number) for number in shape.frozen]
+    coded = [parts.literals.texts.take(one).dictionary_encode() for one in places]
+    codes = np.stack([values_of(one.indices) for one in coded], axis=1)
+    distinct, back = np.unique(codes, axis=0, return_inverse=True)
+    for mine, row in zip(_by_shape(np.arange(len(rows)), back.reshape(-1)), distinct, strict=True):
+        given = zip(coded, row.tolist(), strict=True)
+        texts = tuple(one.dictionary[number].as_py() for one, number in given)
+        is_worth = len(mine) > _ALONE_MAX or (key, texts) in shapes
+        yield shapes.with_frozen(key, shape, texts) if is_worth else None, rows[mine]
+
+
+def read_alone(row: int, text: str | None, shapes: Shapes, builder: TableBuilder) -> None:
     """Reads one filter into the table, or notes why it is rejected."""
     try:
         if text is None:
             raise FilterError("the filter is null")
-        builder.add_normal(row, normalise(read_expression(text, schema, limits), limits))
+        expression = read_expression(text, shapes.schema, shapes.limits)
+        made = plan(expression)
+        if not shapes.has_programs:
+            made = without_program(made, expression)
+        builder.add_plan(row, form_of(made.conjunctions), made.program)
     except FilterError as error:
+        error.text = None  # the column has it; many errors with long texts would fill the memory
         builder.reject(row, error)
 
 

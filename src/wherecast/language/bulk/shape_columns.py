@@ -81,7 +81,9 @@ class ShapeColumns:
         """Marks the rows where the mask is false as irregular."""
         self.regular &= mask
 
-    def _places(self, slot: Slot) -> Ints:
+    def _places(self, slot: Any) -> Ints:
+        if not isinstance(slot, Slot):  # a constant that the shape has fixed, beside slots
+            raise Unfit
         places = self._starts + slot.number
         self.require(self._literals.lengths[places] <= self._limits.literal_bytes_max)
         return places
@@ -94,7 +96,9 @@ class ShapeColumns:
 
     def strings(self, slot: Any) -> Ints:
         """The numbers of the strings of a slot, or of one string that stands in the shape."""
-        return self._literals.strings[self._places(slot)]
+        numbers = self._literals.strings[self._places(slot)]
+        self.require(numbers >= 0)
+        return np.maximum(numbers, 0)
 
     def keys(self, attribute: Attribute, slot: Any) -> Ints:
         """The keys of a slot beside an attribute that is no string."""

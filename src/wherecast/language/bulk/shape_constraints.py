@@ -55,23 +55,23 @@ def _sort(attribute: Attribute, leaves: Sequence[Predicate]) -> _Sorted:
                 continue
             case Missing():
                 raise Unfit
-            case Comparison(fold="", operator="="):
+            case Comparison(operator="="):
                 if attribute.type == "string":
                     parts.members.append([leaf.value])
                 else:
                     parts.ranges.append(leaf)
-            case Comparison(fold="", operator="<>"):
+            case Comparison(operator="<>"):
                 parts.excluded.append(leaf.value)
-            case Comparison(fold=""):
+            case Comparison():
                 parts.ranges.append(leaf)
-            case Between(fold=""):
+            case Between():
                 parts.ranges.append(Comparison(attribute, ">=", leaf.low))
                 parts.ranges.append(Comparison(attribute, "<=", leaf.high))
-            case Member(fold="", negated=True):
+            case Member(negated=True):
                 if leaf.has_null:
                     raise Unfit
                 parts.excluded += leaf.values
-            case Member(fold=""):
+            case Member():
                 parts.members.append(leaf.values)
             case _:
                 parts.patterns.append(leaf)

@@ -1,10 +1,9 @@
 """Constants of a filter: from the words of the text to values that an attribute compares with."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from sys import float_info
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from wherecast.language.meaning.expression import Constant
 from wherecast.model import Attribute, FilterError, parse_time
@@ -15,14 +14,17 @@ from wherecast.model.values import is_text
 LiteralKind = Literal["number", "string", "bool", "null", "time", "date", "local"]
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
-    """A literal as it stands in the text: what kind, its text without quotes, and its place."""
+class Word(NamedTuple):
+    """A literal as it stands in the text: what kind, its text without quotes, and its place.
+
+    The suffix is the type letter of a number in upper case, such as L or BD; its text has none.
+    """
 
     kind: LiteralKind
     text: str
     position: int | None = None
     negative: bool = False
+    suffix: str = ""
 
 
 _DATE_LENGTH = 10

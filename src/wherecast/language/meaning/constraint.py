@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from wherecast.language.meaning.evaluate import evaluate
 from wherecast.language.meaning.expression import (
     Between,
     Comparison,
@@ -20,7 +19,7 @@ from wherecast.language.meaning.expression import (
     Predicate,
 )
 from wherecast.language.meaning.keys import RANGES, bounds, value_of
-from wherecast.language.meaning.patterns import plain_form
+from wherecast.language.meaning.patterns import pattern_verdict, plain_form
 from wherecast.language.text.write import literal, write
 from wherecast.model import Attribute, Type
 
@@ -51,7 +50,7 @@ class Constraint:
     high: Key | None = None
     values: tuple[Key, ...] | None = None
     excluded: tuple[Key, ...] = ()
-    patterns: tuple[Predicate, ...] = ()
+    patterns: tuple[Pattern, ...] = ()
 
     @property
     def is_bounded(self) -> bool:
@@ -111,8 +110,9 @@ def allows(constraint: Constraint, key: Key) -> bool:
         return False
     if key in constraint.excluded:
         return False
-    name = constraint.attribute.name
-    return all(evaluate(pattern, {name: key}) is True for pattern in constraint.patterns)
+    return not isinstance(key, str) or all(
+        pattern_verdict(pattern, key) is True for pattern in constraint.patterns
+    )
 
 
 def _below(key: Key, high: Key) -> bool:
@@ -135,22 +135,19 @@ def _narrowed(found: Constraint, leaf: Predicate, leaves: Sequence[Predicate]) -
             return found
         case Member(has_null=True, negated=True):
             raise Conflict("NOT IN with NULL in the list is never true")
-        case Comparison(fold="") | Between(fold="") | Member(fold=""):
+        case Comparison() | Between() | Member():
             return _plain(found, leaf)
     settled = simplified(leaf)
     if isinstance(settled, Comparison):
-        return _plain(found, settled) if not settled.fold else _with(found, settled)
-    return _with(found, settled)
-
-
-def _with(found: Constraint, leaf: Predicate) -> Constraint:
-    return replace(found, patterns=(*found.patterns, leaf))
+        return _plain(found, settled)
+    assert isinstance(settled, Pattern)
+    return replace(found, patterns=(*found.patterns, settled))
 
 
 def simplified(leaf: Predicate) -> Predicate:
     """The plainest predicate of the same meaning: `LIKE 'ab%'` is a prefix, `LIKE 'ab'` is `=`."""
     match leaf:
-        case Pattern(attribute, "like", text, escape, False, ""):
+        case Pattern(attribute, "like", text, escape, False):
             simple = plain_form(text, escape)
             if simple is not None:
                 kind, plain = simple

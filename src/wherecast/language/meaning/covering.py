@@ -13,10 +13,10 @@ from math import inf, isfinite
 from sys import float_info
 
 from wherecast.language.meaning.constraint import Constraint, Key, allows, intersect
-from wherecast.language.meaning.evaluate import evaluate
 from wherecast.language.meaning.expression import Distance, Pattern, Predicate
 from wherecast.language.meaning.keys import RANGES, key_of, value_of
 from wherecast.language.meaning.normal_form import Conjunction, NormalForm, Residual
+from wherecast.language.meaning.patterns import pattern_verdict
 from wherecast.model import Attribute
 
 _FINITE_MAX = key_of("float", float_info.max)
@@ -165,7 +165,7 @@ def possible(form: NormalForm) -> list[Conjunction]:
 
 def covers(outer: NormalForm, inner: NormalForm) -> bool:
     """Whether every publication that matches `inner` surely matches `outer`."""
-    wide = possible(outer)
+    wide = possible(outer) if outer.is_exact else []
     return all(any(_covers(one, other) for one in wide) for other in possible(inner))
 
 
@@ -191,11 +191,7 @@ def _meet(left: Conjunction, right: Conjunction) -> bool:
 def _disjoint_patterns(constraint: Constraint) -> bool:
     """Whether two prefixes or two suffixes exclude each other."""
     for kind in ("prefix", "suffix"):
-        texts = [
-            p.text
-            for p in constraint.patterns
-            if isinstance(p, Pattern) and p.kind == kind and not p.negated and not p.fold
-        ]
+        texts = [p.text for p in constraint.patterns if p.kind == kind and not p.negated]
         longest = max(texts, key=len, default="")
         if any(not _within(kind, text, longest) for text in texts):
             return True
@@ -260,9 +256,8 @@ def contains(outer: Constraint, inner: Constraint) -> bool:
 
 def _excluded(constraint: Constraint, value: object) -> bool:
     """Whether a pattern of the constraint rules a string out."""
-    name = constraint.attribute.name
     return isinstance(value, str) and any(
-        evaluate(pattern, {name: value}) is not True for pattern in constraint.patterns
+        pattern_verdict(pattern, value) is not True for pattern in constraint.patterns
     )
 
 
@@ -272,7 +267,7 @@ def _follows(wanted: Predicate, given: Predicate) -> bool:
         return True
     if not isinstance(wanted, Pattern) or not isinstance(given, Pattern):
         return False
-    if wanted.negated or given.negated or wanted.fold != given.fold:
+    if wanted.negated or given.negated:
         return False
     if wanted.kind == "contains":
         return given.kind in ("contains", "prefix", "suffix") and wanted.text in given.text

@@ -1,13 +1,15 @@
 """What an expression says of one canonical row: True, False, or None for unknown.
 
-This is the definition that everything faster is compared with: one table of comparisons, one of
-patterns, one function per kind of predicate, and Kleene's three-valued AND, OR and NOT.
+This is the definition that everything faster is compared with: one function per kind of predicate,
+and Kleene's three-valued AND, OR and NOT.
 """
 
 from collections.abc import Callable, Mapping
-from operator import contains as _contains
 from typing import Any
 
+from wherecast.language.meaning.comparing import COMPARISONS, order
+from wherecast.language.meaning.derived import Derived
+from wherecast.language.meaning.evaluate_formula import formula_value
 from wherecast.language.meaning.expression import (
     And,
     Between,
@@ -15,7 +17,6 @@ from wherecast.language.meaning.expression import (
     Comparison,
     Distance,
     Expression,
-    Fold,
     Member,
     Missing,
     Not,
@@ -24,46 +25,13 @@ from wherecast.language.meaning.expression import (
     Truth,
 )
 from wherecast.language.meaning.geo import haversine_metres
-from wherecast.language.meaning.patterns import ilike, like
+from wherecast.language.meaning.patterns import pattern_verdict
 from wherecast.model import Attribute, Value
 
 Row = Mapping[str, Value]
 Verdict = bool | None
 
 
-def order(left: Any, right: Any) -> int:
-    """-1, 0 or 1; NaN equals itself and is greater than every number, as in Spark."""
-    if left == right:
-        return 0
-    if left < right:
-        return -1
-    if left > right:
-        return 1
-    return int(left != left) - int(right != right)
-
-
-COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
-    "=": lambda left, right: order(left, right) == 0,
-    "<>": lambda left, right: order(left, right) != 0,
-    "<": lambda left, right: order(left, right) < 0,
-    "<=": lambda left, right: order(left, right) <= 0,
-    ">": lambda left, right: order(left, right) > 0,
-    ">=": lambda left, right: order(left, right) >= 0,
-}
-
-PATTERNS: dict[str, Callable[[str, str, str], bool]] = {
-    "like": like,
-    "ilike": ilike,
-    "prefix": lambda value, text, _: value.startswith(text),
-    "suffix": lambda value, text, _: value.endswith(text),
-    "contains": lambda value, text, _: _contains(value, text),
-}
-
-_FOLDS: dict[Fold, Callable[[Any], Any]] = {
-    "": lambda value: value,
-    "lower": str.lower,
-    "upper": str.upper,
-}
 _PYTHON: dict[str, type] = {
     "int": int,
     "float": float,
@@ -73,30 +41,34 @@ _PYTHON: dict[str, type] = {
 }
 
 
-def row_value(attribute: Attribute, row: Row, fold: Fold = "") -> Any:
+def row_value(attribute: Attribute, row: Row) -> Any:
     """The value that a row has for an attribute, or None.
 
     In an open schema an attribute may arrive with another type than a filter expects; to that
     filter it is missing.
     """
+    if isinstance(attribute, Derived):
+        value = formula_value(
+            attribute.formula, lambda one: row_value(one, row), lambda part: evaluate(part, row)
+        )
+        return attribute.held(value)
     value = row.get(attribute.name)
-    if value is None or type(value) is not _PYTHON[attribute.type]:
-        return None
-    return _FOLDS[fold](value) if fold else value
+    wanted = tuple if attribute.element else _PYTHON.get(attribute.type)
+    return value if type(value) is wanted else None
 
 
 def _comparison(leaf: Comparison, row: Row) -> Verdict:
-    value = row_value(leaf.attribute, row, leaf.fold)
+    value = row_value(leaf.attribute, row)
     return None if value is None else COMPARISONS[leaf.operator](value, leaf.value)
 
 
 def _between(leaf: Between, row: Row) -> Verdict:
-    value = row_value(leaf.attribute, row, leaf.fold)
+    value = row_value(leaf.attribute, row)
     return None if value is None else order(leaf.low, value) <= 0 <= order(leaf.high, value)
 
 
 def _member(leaf: Member, row: Row) -> Verdict:
-    value = row_value(leaf.attribute, row, leaf.fold)
+    value = row_value(leaf.attribute, row)
     if value is None:
         return None
     if value in leaf.values:
@@ -105,13 +77,15 @@ def _member(leaf: Member, row: Row) -> Verdict:
 
 
 def _pattern(leaf: Pattern, row: Row) -> Verdict:
-    value = row_value(leaf.attribute, row, leaf.fold)
+    value = row_value(leaf.attribute, row)
     if value is None:
         return None
-    return PATTERNS[leaf.kind](value, leaf.text, leaf.escape) != leaf.negated
+    return pattern_verdict(leaf, value)
 
 
 def _missing(leaf: Missing, row: Row) -> Verdict:
+    if isinstance(leaf.attribute, Derived):
+        return (row_value(leaf.attribute, row) is None) != leaf.negated
     return (row.get(leaf.attribute.name) is None) != leaf.negated
 
 

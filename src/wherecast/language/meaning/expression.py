@@ -1,8 +1,9 @@
 """The expression of a filter: predicates joined by AND, OR and NOT.
 
 A predicate speaks of one attribute and constants, except `Compared` (two attributes) and
-`Distance` (a position). Constants are canonical values; the constant of an int attribute may also
-be a number that no int equals, such as the 2.5 of `count > 2.5`.
+`Distance` (a position). The attribute may be derived: computed from others by a formula. Constants
+are canonical values; the constant of an int attribute may also be a number that no int equals, such
+as the 2.5 of `count > 2.5`.
 """
 
 from dataclasses import dataclass
@@ -12,8 +13,7 @@ from typing import Literal
 from wherecast.model import Attribute, Value
 
 Operator = Literal["=", "<>", "<", "<=", ">", ">="]
-Fold = Literal["", "lower", "upper"]
-PatternKind = Literal["like", "ilike", "prefix", "suffix", "contains"]
+PatternKind = Literal["like", "ilike", "rlike", "prefix", "suffix", "contains"]
 Constant = Value | Decimal
 
 NEGATED: dict[Operator, Operator] = {
@@ -36,12 +36,11 @@ FLIPPED: dict[Operator, Operator] = {
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """`attribute op value`, with the attribute folded to one case first where asked."""
+    """`attribute op value`."""
 
     attribute: Attribute
     operator: Operator
     value: Constant
-    fold: Fold = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +50,6 @@ class Between:
     attribute: Attribute
     low: Constant
     high: Constant
-    fold: Fold = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,19 +60,17 @@ class Member:
     values: tuple[Constant, ...]
     negated: bool = False
     has_null: bool = False
-    fold: Fold = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A string attribute against a pattern, a prefix, a suffix or a part."""
+    """A string attribute against a pattern, a prefix, a suffix, a part or an expression."""
 
     attribute: Attribute
     kind: PatternKind
     text: str
     escape: str = "\\"
     negated: bool = False
-    fold: Fold = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,34 +2,28 @@
 
     expression → NOT at the leaves → conjunctions of predicates → one constraint per attribute
 
-NOT moves inwards by De Morgan's laws, which hold in three-valued logic; each predicate then
-becomes its complement, which is unknown where the predicate was. A conjunction that can never be
-true is left out, with the reason. What no constraint can say stays as the residual.
+A conjunction that can never be true is left out, with the reason. What no constraint can say stays
+as the residual.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
 from wherecast.language.meaning.constraint import Conflict, Constraint, constrain
 from wherecast.language.meaning.expression import (
-    NEGATED,
     And,
-    Between,
     Compared,
-    Comparison,
     Distance,
     Expression,
-    Member,
-    Missing,
     Not,
     Or,
-    Pattern,
     Predicate,
     Truth,
 )
+from wherecast.language.meaning.negation import pushed
 from wherecast.language.text.write import write
-from wherecast.model import Attribute, FilterError, Limits
+from wherecast.model import Attribute, Limits
 
 Residual = Compared | Distance
 
@@ -49,39 +43,40 @@ class NormalForm:
     Attributes:
         conjunctions: those that can hold.
         impossible: for each one that cannot, the reason.
+        is_exact: whether the filter matches wherever a conjunction holds; otherwise it only matches
+            nowhere else.
     """
 
     conjunctions: tuple[Conjunction, ...]
     impossible: tuple[str, ...] = ()
+    is_exact: bool = True
 
 
 def normalise(expression: Expression, limits: Limits) -> NormalForm:
-    """The normal form of an expression.
+    """The normal form of an expression; beyond the limit of conjunctions it is only a cover."""
+    node = pushed(expression)
+    if count_conjunctions(node, limits.conjunctions_max) <= limits.conjunctions_max:
+        return form_of(conjunctions_of(node))
+    from wherecast.language.meaning.index_plan import plan
 
-    Raises:
-        FilterError: it has more conjunctions than the limit; nothing was expanded.
-    """
-    conjunctions: list[Conjunction] = []
+    return replace(form_of(plan(expression).conjunctions), is_exact=False)
+
+
+def form_of(conjunctions: Iterable[Sequence[Predicate]]) -> NormalForm:
+    """The normal form of conjunctions of predicates."""
+    possible: list[Conjunction] = []
     impossible: list[str] = []
-    for leaves in conjunctions_of(expression, limits):
+    for leaves in conjunctions:
         try:
-            conjunctions.append(_conjunction(leaves))
+            possible.append(_conjunction(leaves))
         except Conflict as conflict:
             impossible.append(str(conflict))
-    return NormalForm(tuple(conjunctions), tuple(impossible))
+    return NormalForm(tuple(possible), tuple(impossible))
 
 
-def conjunctions_of(expression: Expression, limits: Limits) -> list[tuple[Predicate, ...]]:
-    """The predicates of each conjunction, before constants are looked at."""
-    pushed = _push(expression, negate=False)
-    count = _count(pushed)
-    if count > limits.conjunctions_max:
-        message = (
-            f"the filter has {count} conjunctions in its normal form,"
-            f" the limit is {limits.conjunctions_max}"
-        )
-        raise FilterError(message, hint="use IN, or several subscriptions", code="limit")
-    return list(_expand(pushed))
+def conjunctions_of(node: Expression) -> list[tuple[Predicate, ...]]:
+    """The predicates of each conjunction of an expression with NOT at its leaves."""
+    return list(_expand(node))
 
 
 def by_attribute(leaves: Sequence[Predicate]) -> dict[Attribute, list[Predicate]]:
@@ -103,44 +98,20 @@ def _conjunction(leaves: Sequence[Predicate]) -> Conjunction:
     return Conjunction(constraints, tuple(sorted(residual, key=write)))
 
 
-def _push(part: Expression, negate: bool) -> Expression:
-    """The same meaning with NOT only inside predicates."""
-    match part:
-        case Not(inner):
-            return _push(inner, not negate)
-        case And(parts) | Or(parts):
-            pushed = tuple(_push(inner, negate) for inner in parts)
-            return And(pushed) if isinstance(part, And) != negate else Or(pushed)
-    return _complement(part) if negate else part
+def count_conjunctions(node: Expression, most: int) -> int:
+    """How many conjunctions an expression expands to; more than `most` is any number above it."""
+    if not isinstance(node, And | Or):
+        return 1
+    counts = (count_conjunctions(part, most) for part in node.parts)
+    total = sum(counts) if isinstance(node, Or) else _product(counts, most)
+    return min(total, most + 1)
 
 
-def _complement(leaf: Predicate) -> Expression:
-    """The predicate that is true where `leaf` is false, and unknown where it is unknown."""
-    match leaf:
-        case Comparison() | Compared() | Distance():
-            return replace(leaf, operator=NEGATED[leaf.operator])
-        case Member() | Pattern() | Missing():
-            return replace(leaf, negated=not leaf.negated)
-        case Between(attribute, low, high, fold):
-            outside = (
-                Comparison(attribute, "<", low, fold),
-                Comparison(attribute, ">", high, fold),
-            )
-            return Or(outside)
-        case Truth(value):
-            return Truth(None if value is None else not value)
-
-
-def _count(part: Expression) -> int:
-    """How many conjunctions a pushed expression expands to."""
-    if isinstance(part, Or):
-        return sum(_count(inner) for inner in part.parts)
-    if isinstance(part, And):
-        total = 1
-        for inner in part.parts:
-            total *= _count(inner)
-        return total
-    return 1
+def _product(counts: Iterable[int], most: int) -> int:
+    total = 1
+    for count in counts:
+        total = min(total * count, most + 1)
+    return total
 
 
 def _expand(part: Expression) -> Iterator[tuple[Predicate, ...]]:

@@ -1,20 +1,20 @@
-"""LIKE patterns: reading, simplifying and testing them in linear time.
+"""Patterns: reading, simplifying, checking and testing them.
 
-A pattern is cut at its `%` into parts of characters and `_`. The first part must stand at the
-start, the last at the end, and each one between is taken where it first fits: no backtracking, so
-a hostile pattern costs no more than a plain one.
+Forms of LIKE that were read stay in a cache which is bounded by bytes.
 """
 
-import re
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
+from wherecast.language.byte_cache import ByteCache
 from wherecast.language.meaning.expression import Pattern, PatternKind
+from wherecast.language.meaning.like import ANY, ONE, LikeForm, like_form, unescaped_form
+from wherecast.language.meaning.regex import compile_regex, rlike
 from wherecast.model import FilterError, Limits
 
-ANY = "\N{NUL}%"  # two characters that reading a pattern puts for a wildcard, see `_symbols`
-ONE = "\N{NUL}_"
+_FORMS_BYTES_MAX = 16 * 1024 * 1024
+_FORM_BYTES, _RUN_BYTES = 600, 250  # of the objects of a form, measured
 
 
 class PatternProblem(ValueError):
@@ -32,18 +32,7 @@ class Like:
         """The number of `%` and `_`."""
         return sum(len(symbol) == 2 for symbol in self.symbols)
 
-    def parts(self) -> list["re.Pattern[str]"]:
-        """The parts between `%`, each as an expression without repetition."""
-        found = [""]
-        for symbol in self.symbols:
-            if symbol == ANY:
-                found.append("")
-            else:
-                found[-1] += "." if symbol == ONE else re.escape(symbol)
-        return [re.compile(part, re.DOTALL) for part in found]
 
-
-@lru_cache(maxsize=65_536)
 def read_like(text: str, escape: str) -> Like:
     """The pattern in a text.
 
@@ -104,29 +93,31 @@ def _symbols(text: str, escape: str) -> list[str]:
     return symbols
 
 
-@lru_cache(maxsize=16_384)
-def _compiled(text: str, escape: str) -> list["re.Pattern[str]"]:
-    return read_like(text, escape).parts()
+def _form_bytes(key: tuple[str, str], form: LikeForm) -> int:
+    runs = sum(len(part.runs) for part in form.parts)
+    return _FORM_BYTES + 2 * sys.getsizeof(key[0]) + _RUN_BYTES * (runs + len(form.parts))
+
+
+_forms: ByteCache[tuple[str, str], LikeForm] = ByteCache(_FORMS_BYTES_MAX, _form_bytes)
+
+
+def form_of(text: str, escape: str) -> LikeForm:
+    """The form that a LIKE pattern describes.
+
+    Raises:
+        PatternProblem: as `read_like`.
+    """
+    return _forms.get((text, escape), _read_form)
+
+
+def _read_form(key: tuple[str, str]) -> LikeForm:
+    text, escape = key
+    return like_form(read_like(text, escape).symbols) if escape in text else unescaped_form(text)
 
 
 def like(value: str, text: str, escape: str) -> bool:
     """Whether a string has the form of a LIKE pattern."""
-    first, *rest = _compiled(text, escape)
-    if not rest:
-        return first.fullmatch(value) is not None
-    start = first.match(value)
-    if start is None:
-        return False
-    place = start.end()
-    *middle, last = rest
-    for part in middle:
-        found = part.search(value, place)
-        if found is None:
-            return False
-        place = found.end()
-    length = read_like(text, escape).symbols[::-1]
-    tail = length.index(ANY) if ANY in length else 0
-    return len(value) - tail >= place and last.fullmatch(value, len(value) - tail) is not None
+    return form_of(text, escape).holds(value)
 
 
 def ilike(value: str, text: str, escape: str) -> bool:
@@ -135,7 +126,15 @@ def ilike(value: str, text: str, escape: str) -> bool:
 
 
 def check_pattern(pattern: Pattern, limits: Limits, position: int | None = None) -> None:
-    """Refuses a LIKE pattern that is malformed or has too many wildcards."""
+    """Refuses a pattern that is malformed, or that could cost too much."""
+    if pattern.kind == "rlike":
+        program = compile_regex(pattern.text, position).program
+        if program > limits.regex_program_max:
+            message = (
+                f"the pattern needs {program} instructions and exceeds the limit of"
+                f" {limits.regex_program_max}"
+            )
+            raise FilterError(message, position, code="limit")
     if pattern.kind not in ("like", "ilike"):
         return
     text = pattern.text.lower() if pattern.kind == "ilike" else pattern.text
@@ -146,3 +145,20 @@ def check_pattern(pattern: Pattern, limits: Limits, position: int | None = None)
     if wildcards > limits.pattern_wildcards_max:
         message = f"the pattern exceeds the limit of {limits.pattern_wildcards_max} wildcards"
         raise FilterError(message, position, code="limit")
+
+
+PATTERNS: dict[str, Callable[[str, str, str], bool | None]] = {
+    "like": like,
+    "ilike": ilike,
+    "prefix": lambda value, text, _: value.startswith(text),
+    "suffix": lambda value, text, _: value.endswith(text),
+    "contains": lambda value, text, _: text in value,
+    "rlike": lambda value, text, _: rlike(value, text),
+}
+"""The test of each kind of pattern: of a value, with the text of the pattern and its escape."""
+
+
+def pattern_verdict(pattern: Pattern, value: str) -> bool | None:
+    """Whether a string satisfies a pattern predicate; None where that cannot be told."""
+    found = PATTERNS[pattern.kind](value, pattern.text, pattern.escape)
+    return None if found is None else found != pattern.negated

@@ -16,13 +16,19 @@ A predicate row has an attribute, a kind, and two 64-bit numbers whose meaning i
 | DISTANCE   | row of `distances`                   | 0                                    |
 | RESIDUAL   | place in `residuals`                 | 0                                    |
 
+A filter whose conjunctions do not decide has a *program*, which decides the candidates that the
+conjunctions find. It stands as one more conjunction, the last one; its rows are tests, and have
+jumps: where to go on if the test is true, and if it is not, each 16 bits, counted from the first
+row of the program, or `MATCHES` or `FAILS`. The jump of any other row is 0.
+
 Strings are numbered in code point order, so their numbers compare as they do. The rows of a
-conjunction are ordered by attribute and kind; the same filters give the same bytes, however they
-were read.
+conjunction, but for those of programs, are ordered by attribute and kind; the same filters give
+the same bytes, however they were read.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
+from functools import cached_property
 from hashlib import blake2b
 from typing import Any
 
@@ -31,7 +37,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from wherecast.language.meaning.constraint import Constraint, Key
-from wherecast.language.meaning.expression import Compared, Distance, Operator, Predicate
+from wherecast.language.meaning.derived import Derived
+from wherecast.language.meaning.expression import Compared, Distance, Operator, Pattern
 from wherecast.language.meaning.keys import RANGES
 from wherecast.language.meaning.normal_form import Conjunction, Residual
 from wherecast.language.text.write import write
@@ -65,7 +72,7 @@ class Distances:
     metres: npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class PredicateTable:
     """A column of filters, read.
 
@@ -74,6 +81,7 @@ class PredicateTable:
         conjunction_offsets: int64 [filters + 1].
         predicate_offsets: int64 [conjunctions + 1].
         attribute, kind, low, high: int32, uint8, int64, int64 [predicates].
+        jumps: uint32 [predicates], on true in the upper half, on false in the lower.
         set_keys: int64, keys of numbers or numbers of strings, sorted within a set.
         strings: the strings that predicates name, distinct, in code point order.
         patterns: the string predicates that are neither intervals nor sets, distinct.
@@ -90,9 +98,10 @@ class PredicateTable:
     kind: npt.NDArray[np.uint8]
     low: npt.NDArray[np.int64]
     high: npt.NDArray[np.int64]
+    jumps: npt.NDArray[np.uint32]
     set_keys: npt.NDArray[np.int64]
     strings: pa.Array
-    patterns: tuple[Predicate, ...]
+    patterns: tuple[Pattern, ...]
     distances: Distances
     residuals: tuple[Compared, ...]
     rejected: tuple[tuple[int, FilterError], ...]
@@ -106,7 +115,7 @@ class PredicateTable:
         """The bytes of the arrays and the strings."""
         arrays = (
             self.conjunction_offsets, self.predicate_offsets, self.attribute, self.kind,
-            self.low, self.high, self.set_keys,
+            self.low, self.high, self.jumps, self.set_keys,
         )  # fmt: skip
         return sum(array.nbytes for array in arrays) + int(self.strings.nbytes)
 
@@ -115,21 +124,66 @@ class PredicateTable:
         digest = blake2b(digest_size=8)
         for array in (
             self.conjunction_offsets, self.predicate_offsets, self.attribute, self.kind,
-            self.low, self.high, self.set_keys, self.distances.latitudes,
+            self.low, self.high, self.jumps, self.set_keys, self.distances.latitudes,
             self.distances.longitudes, self.distances.points, self.distances.operators,
             self.distances.metres,
         ):  # fmt: skip
             digest.update(np.ascontiguousarray(array).tobytes())
         for text in (*(a.name for a in self.attributes), *self.strings.to_pylist()):
             digest.update(text.encode("utf-8", "surrogatepass") + b"\0")
-        for leaf in (*self.patterns, *self.residuals):
+        leaves: list[Pattern | Compared] = [*self.patterns, *self.residuals]
+        for leaf in leaves:
             digest.update(write(leaf).encode("utf-8", "surrogatepass") + b"\0")
         return digest.hexdigest()
 
+    def are_programs(self) -> npt.NDArray[np.bool_]:
+        """Which conjunctions are programs, bool [conjunctions]."""
+        firsts = self.predicate_offsets[:-1]
+        found = np.zeros(len(firsts), bool)
+        filled = firsts < self.predicate_offsets[1:]
+        found[filled] = self.jumps[firsts[filled]] != 0
+        return found
+
+    @cached_property
+    def covers(self) -> "PredicateTable":
+        """The table without its programs: what is indexed."""
+        programs = self.are_programs()
+        if not programs.any():
+            return self
+        kept = ~programs
+        rows = np.repeat(kept, np.diff(self.predicate_offsets))
+        owners = np.repeat(np.arange(len(self)), np.diff(self.conjunction_offsets))
+        counts = np.bincount(owners[kept], minlength=len(self))
+        return replace(
+            self,
+            conjunction_offsets=np.concatenate([[0], np.cumsum(counts)]),
+            predicate_offsets=np.concatenate(
+                [[0], np.cumsum(np.diff(self.predicate_offsets)[kept])]
+            ),
+            attribute=self.attribute[rows], kind=self.kind[rows], low=self.low[rows],
+            high=self.high[rows], jumps=self.jumps[rows],
+        )  # fmt: skip
+
+    @cached_property
+    def eager(self) -> int:
+        """How many attributes, the first ones, are computed for every publication.
+
+        The others are derived ones that only programs look at: they come last.
+        """
+        count = len(self.attributes)
+        used = np.zeros(count, bool)
+        used[self.attribute[self.jumps == 0]] = True
+        while count and isinstance(self.attributes[count - 1], Derived) and not used[count - 1]:
+            count -= 1
+        return count
+
     def conjunctions(self, row: int) -> tuple[Conjunction, ...]:
-        """The conjunctions of one filter as objects, for people and tests."""
+        """The indexed conjunctions of one filter as objects, for people and tests."""
         first, last = self.conjunction_offsets[row : row + 2].tolist()
-        return tuple(self._conjunction(number) for number in range(first, last))
+        programs = self.are_programs()
+        return tuple(
+            self._conjunction(number) for number in range(first, last) if not programs[number]
+        )
 
     def _conjunction(self, number: int) -> Conjunction:
         first, last = self.predicate_offsets[number : number + 2].tolist()

@@ -4,10 +4,10 @@ Numbers given out while building (of attributes, strings, patterns, residuals) a
 appearance; `finish` renumbers them in the order of their meaning, and sorts the rows.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,14 +15,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from wherecast.arrays.vectors import array_of, texts_of, values_of
-from wherecast.language.meaning.constraint import Constraint
+from wherecast.language.meaning.constraint import Conflict, Constraint, constrain
+from wherecast.language.meaning.derived import Derived
 from wherecast.language.meaning.expression import (
     Compared,
     Distance,
     Pattern,
     Predicate,
+    Truth,
     attributes_of,
 )
+from wherecast.language.meaning.index_plan import ProgramTest
 from wherecast.language.meaning.keys import RANGES
 from wherecast.language.meaning.normal_form import Conjunction, NormalForm
 from wherecast.language.table.numbering import Ints, Numbering, ranks_of
@@ -31,9 +34,14 @@ from wherecast.language.text.write import write
 from wherecast.model import Attribute, FilterError, Schema
 
 
-def attribute_place(schema: Schema, attribute: Attribute) -> tuple[int, str, str]:
-    """What the attributes of a table are ordered by."""
-    place = schema.positions.get(attribute.name, len(schema))
+def attribute_place(
+    schema: Schema, attribute: Attribute, lazy: Collection[Attribute] = ()
+) -> tuple[int, str, str]:
+    """What the attributes of a table are ordered by; those that only programs name are `lazy`."""
+    undeclared = len(schema)
+    place = schema.positions.get(attribute.name, undeclared)
+    if isinstance(attribute, Derived):
+        place = undeclared + 1 + (attribute in lazy)
     return place, attribute.name, attribute.type
 
 
@@ -41,13 +49,18 @@ def pattern_key(leaf: Predicate) -> tuple[Any, ...]:
     """What tells the patterns of a table apart and orders them."""
     name = attributes_of(leaf)[0].name
     if isinstance(leaf, Pattern):
-        return name, leaf.kind, leaf.text, leaf.escape, leaf.negated, leaf.fold
+        return name, leaf.kind, leaf.text, leaf.escape, leaf.negated
     return name, "", write(leaf)
 
 
 def residual_key(leaf: Compared) -> str:
     """What tells the residuals of a table apart and orders them."""
     return write(leaf)
+
+
+def jump_of(test: ProgramTest) -> int:
+    """The two ways on of a test, as a row has them."""
+    return test.on_true << 16 | test.on_false
 
 
 @dataclass(slots=True)
@@ -59,6 +72,7 @@ class PredicateColumn:
         lows, highs: int64 [filters], or one int for all filters; ignored for sets.
         keys: int64 [filters, size] for SET and NOT_SET, distinct within a filter.
         distance: for DISTANCE the predicate, and float64 [filters, 3], the point and the metres.
+        jump: of a test of a program.
     """
 
     kind: Kind
@@ -67,6 +81,26 @@ class PredicateColumn:
     highs: Ints | int = 0
     keys: Ints | None = None
     distance: tuple[Distance, npt.NDArray[np.float64]] | None = None
+    jump: int = 0
+
+
+def _filled_column(ends: Ints | int, count: int) -> Ints:
+    return np.full(count, ends, np.int64) if isinstance(ends, int) else ends
+
+
+class _Rows(NamedTuple):
+    """The rows of one predicate column.
+
+    Attributes:
+        filters: int64, the filter of each row.
+        same: the conjunction, the order, the attribute, the kind and the jump of all rows.
+        lows, highs: int64, the ends of each row.
+    """
+
+    filters: Ints
+    same: tuple[int, int, int, int, int]
+    lows: Ints
+    highs: Ints
 
 
 class TableBuilder:
@@ -79,8 +113,8 @@ class TableBuilder:
         self._strings = Numbering()
         self._patterns = Numbering()
         self._residuals = Numbering()
-        self._columns: list[tuple[Ints, Ints, Ints, Ints, Ints, Ints]] = []
-        self._single: list[tuple[int, int, int, int, int, int]] = []
+        self._columns: list[_Rows] = []
+        self._single: list[tuple[int, ...]] = []
         self._sets: list[Ints] = []
         self._set_count = 0
         self._distances: list[npt.NDArray[np.float64]] = []
@@ -100,23 +134,42 @@ class TableBuilder:
         """Notes a filter that cannot be accepted."""
         self._rejected.append((row, error))
 
-    def add_normal(self, row: int, form: NormalForm) -> None:
-        """Adds one filter from its normal form."""
-        self._counts[row] = len(form.conjunctions)
-        for number, conjunction in enumerate(form.conjunctions):
-            for column in self.predicates_of(conjunction):
-                self._add_single(row, number, column)
+    def add_plan(self, row: int, form: NormalForm, program: Sequence[ProgramTest] = ()) -> None:
+        """Adds one filter from the form of its indexed conjunctions, and the program that decides.
+
+        Without any conjunction that can hold it never matches, and needs no program.
+        """
+        conjunctions = [self.predicates_of(conjunction) for conjunction in form.conjunctions]
+        if program and conjunctions:
+            conjunctions.append([self.test_of(test) for test in program])
+        self._counts[row] = len(conjunctions)
+        for number, predicates in enumerate(conjunctions):
+            for place, column in enumerate(predicates):
+                self._add_single(row, number, place, column)
 
     def add_columns(self, rows: Ints, conjunctions: Sequence[Sequence[PredicateColumn]]) -> None:
         """Adds filters of one shape: for each conjunction its predicates as columns."""
         self._counts[rows] = len(conjunctions)
         for number, predicates in enumerate(conjunctions):
-            for column in predicates:
+            for place, column in enumerate(predicates):
                 lows, highs = self._ends(column, len(rows))
-                constant = np.full(len(rows), number, np.int64)
-                attribute = np.full(len(rows), self._attributes.number(column.attribute), np.int64)
-                kind = np.full(len(rows), int(column.kind), np.int64)
-                self._columns.append((rows, constant, attribute, kind, lows, highs))
+                attribute = self._attributes.number(column.attribute)
+                order = place * bool(column.jump)
+                same = number, order, attribute, int(column.kind), column.jump
+                self._columns.append(_Rows(rows, same, lows, highs))
+
+    def test_of(self, test: ProgramTest) -> PredicateColumn:
+        """A test of a program, as a column of a single filter."""
+        leaf = test.leaf
+        jump = jump_of(test)
+        if isinstance(leaf, Compared | Distance):
+            return replace(self.residual_predicate(leaf), jump=jump)
+        assert not isinstance(leaf, Truth)
+        try:
+            [column] = self.predicates_of_constraint(constrain(leaf.attribute, [leaf]))
+        except Conflict:  # never true
+            column = PredicateColumn(Kind.SET, leaf.attribute, keys=np.zeros((1, 0), np.int64))
+        return replace(column, jump=jump)
 
     def predicates_of(self, conjunction: Conjunction) -> list[PredicateColumn]:
         """The predicates of one conjunction, as columns of a single filter."""
@@ -168,10 +221,20 @@ class TableBuilder:
         numbers = [self.string(key) if isinstance(key, str) else key for key in keys]
         return np.array([numbers], np.int64)
 
-    def _add_single(self, row: int, number: int, column: PredicateColumn) -> None:
-        lows, highs = self._ends(column, 1)
+    def _add_single(self, row: int, number: int, place: int, column: PredicateColumn) -> None:
+        if column.keys is not None:
+            start = self._set_count
+            self._sets.append(column.keys[0])
+            self._set_count += column.keys.shape[1]
+            ends = start, self._set_count
+        elif isinstance(column.lows, int) and column.distance is None:
+            ends = column.lows, int(column.highs)
+        else:
+            lows, highs = self._ends(column, 1)
+            ends = int(lows[0]), int(highs[0])
         attribute = self._attributes.number(column.attribute)
-        self._single.append((row, number, attribute, int(column.kind), int(lows[0]), int(highs[0])))
+        order = place * bool(column.jump)
+        self._single.append((row, number, order, attribute, int(column.kind), *ends, column.jump))
 
     def _ends(self, column: PredicateColumn, count: int) -> tuple[Ints, Ints]:
         """The lows and highs of a predicate column, whose sets and distances are stored."""
@@ -193,18 +256,16 @@ class TableBuilder:
             self._distance_count += count
             self._distances.append(stored)
             return np.arange(first, first + count, dtype=np.int64), np.zeros(count, np.int64)
-        lows = np.broadcast_to(np.asarray(column.lows, np.int64), count)
-        return lows, np.broadcast_to(np.asarray(column.highs, np.int64), count)
+        return _filled_column(column.lows, count), _filled_column(column.highs, count)
 
     def finish(self, shapes: int) -> PredicateTable:
         """The table of everything that was added."""
         for used in self._residuals_used():
             self._attributes.number(self._residuals.things[used].right)
         everything = np.arange(len(self._attributes.things))
-        attributes, attribute_ranks = self._attributes.ranked(
-            everything, partial(attribute_place, self._schema)
-        )
-        filter_, number, attribute, kind, low, high = self._sorted(attribute_ranks)
+        place = partial(attribute_place, self._schema, lazy=self._lazy())
+        attributes, attribute_ranks = self._attributes.ranked(everything, place)
+        filter_, number, attribute, kind, low, high, jumps = self._sorted(attribute_ranks)
         is_text = np.array([a.type == "string" for a in attributes], bool)[attribute]
         set_keys, strings = self._ordered_sets(kind, low, high, is_text)
         patterns = self._renumber(self._patterns, kind == Kind.PATTERN, low)
@@ -217,14 +278,28 @@ class TableBuilder:
         np.cumsum(per_conjunction, out=predicate_offsets[1:])
         return PredicateTable(
             tuple(attributes), offsets, predicate_offsets, attribute.astype(np.int32),
-            kind.astype(np.uint8), low, high, set_keys, strings, tuple(patterns), distances,
-            tuple(residuals), tuple(sorted(self._rejected, key=lambda item: item[0])), shapes,
+            kind.astype(np.uint8), low, high, jumps.astype(np.uint32), set_keys, strings,
+            tuple(patterns), distances, tuple(residuals),
+            tuple(sorted(self._rejected, key=lambda item: item[0])), shapes,
         )  # fmt: skip
+
+    def _lazy(self) -> set[Attribute]:
+        """The derived attributes that only programs name."""
+        names: list[Attribute] = self._attributes.things
+        found: set[Attribute] = {one for one in names if isinstance(one, Derived)}
+        for column in self._columns if found else ():
+            _, _, attribute, _, jump = column.same
+            if len(column.filters) and not jump:
+                found.discard(names[attribute])
+        for row in self._single if found else ():
+            if not row[-1]:
+                found.discard(names[row[3]])
+        return found
 
     def _residuals_used(self) -> list[int]:
         """The numbers of the residuals that rows name."""
-        lows = [low for *_, kind, low, _ in self._columns if kind[0] == Kind.RESIDUAL]
-        single = [low for *_, kind, low, _ in self._single if kind == Kind.RESIDUAL]
+        lows = [column.lows for column in self._columns if column.same[3] == Kind.RESIDUAL]
+        single = [low for *_, kind, low, _, _ in self._single if kind == Kind.RESIDUAL]
         found: list[int] = np.concatenate([np.array(single, np.int64), *lows]).tolist()
         return sorted(set(found))
 
@@ -236,12 +311,27 @@ class TableBuilder:
         return ordered
 
     def _sorted(self, attribute_ranks: Ints) -> list[Ints]:
-        """All predicate rows as six columns, by filter, conjunction, attribute and kind."""
-        single = np.array(self._single, np.int64).reshape(-1, 6).T
-        parts = [*self._columns, tuple(single)]
-        columns = [np.concatenate([part[place] for part in parts]) for place in range(6)]
-        columns[2] = attribute_ranks[columns[2]] if len(attribute_ranks) else columns[2]
-        order = np.lexsort((columns[3], columns[2], columns[1], columns[0]))
+        """All predicate rows as columns, by filter, conjunction, then attribute and kind.
+
+        The tests of a program stay in their order.
+        """
+        single = np.array(self._single, np.int64).reshape(-1, 8).T
+        sizes = [len(column.filters) for column in self._columns]
+        same = np.array([column.same for column in self._columns], np.int64).reshape(-1, 5).T
+        number, order_, attribute, kind, jump = (np.repeat(one, sizes) for one in same)
+        filters, lows, highs = (
+            np.concatenate([np.zeros(0, np.int64), *parts])
+            for parts in (
+                [column.filters for column in self._columns],
+                [column.lows for column in self._columns],
+                [column.highs for column in self._columns],
+            )
+        )
+        many = (filters, number, order_, attribute, kind, lows, highs, jump)
+        columns = [np.concatenate(pair) for pair in zip(many, single, strict=True)]
+        columns[3] = attribute_ranks[columns[3]] if len(attribute_ranks) else columns[3]
+        order = np.lexsort((columns[4], columns[3], columns[2], columns[1], columns[0]))
+        del columns[2]
         return [column[order] for column in columns]
 
     def _ordered_sets(

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from wherecast.arrays.ranges import spans
+from wherecast.language.meaning.derived import Derived
 from wherecast.language.table.numbering import Ints, Numbering
 from wherecast.language.table.predicate_table import Distances, Kind, PredicateTable
 from wherecast.language.table.table_builder import attribute_place, pattern_key, residual_key
@@ -153,9 +154,9 @@ def _numbers(count: int, used: Ints | None, ranks: Ints) -> Ints | None:
     Args:
         count: how many old numbers there are.
         used: those that are used, None for all.
-        ranks: the new number of each of these, growing.
+        ranks: the new number of each of these.
     """
-    if len(ranks) == count and (not count or ranks[-1] == count - 1):
+    if len(ranks) == count and np.array_equal(ranks, np.arange(count)):
         return None
     numbers = np.full(count + 1, -1, np.int64)
     numbers[slice(count) if used is None else used] = ranks
@@ -204,13 +205,28 @@ def _join_attributes(
         for leaf in residuals:
             things.number(leaf.right)
     everything = np.arange(len(things.things))
-    ordered, ranks = things.ranked(everything, partial(attribute_place, schema))
+    lazy = _lazy(views)
+    ordered, ranks = things.ranked(everything, partial(attribute_place, schema, lazy=lazy))
     for place, (view, (used, given)) in enumerate(zip(views, uses, strict=True)):
         count = len(view.part.table.attributes)
         numbers = _numbers(count, used, ranks[np.array(given, np.int64)])
         if numbers is not None:
             distances[place] = _renumber_attributes(view, distances[place], numbers)
     return tuple(ordered), _concatenated(distances)
+
+
+def _lazy(views: Sequence[TableView]) -> set[Attribute]:
+    """The derived attributes that only programs name."""
+    found: set[Attribute] = set()
+    indexed: set[Attribute] = set()
+    for view in views:
+        attributes = view.part.table.attributes
+        derived = {place: one for place, one in enumerate(attributes) if isinstance(one, Derived)}
+        if derived:
+            plain = set(np.unique(view.attribute[view.jumps == 0]).tolist())
+            found |= set(derived.values())
+            indexed |= {one for place, one in derived.items() if place in plain}
+    return found - indexed
 
 
 def _renumber_attributes(view: TableView, distances: Distances, numbers: Ints) -> Distances:

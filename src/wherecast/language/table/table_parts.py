@@ -13,7 +13,9 @@ from wherecast.language.table.predicate_table import Kind, PredicateTable
 from wherecast.model import FilterError
 
 Chosen = npt.NDArray[Any]  # bool, which filters are kept; or int64, their places
-_ROWS = {"attribute": np.int32, "kind": np.uint8, "low": np.int64, "high": np.int64}
+_ROWS = {
+    "attribute": np.int32, "kind": np.uint8, "low": np.int64, "high": np.int64, "jumps": np.uint32,
+}  # fmt: skip
 
 
 @dataclass(slots=True, eq=False)
@@ -63,7 +65,7 @@ class TableView:
 
     Attributes:
         part: what it was copied from.
-        attribute, kind, low, high: its rows.
+        attribute, kind, low, high, jumps: its rows.
         set_keys: the keys of its sets.
         texts: int64, the places in `set_keys` that have numbers of strings.
     """
@@ -73,6 +75,7 @@ class TableView:
     kind: npt.NDArray[np.uint8]
     low: Ints
     high: Ints
+    jumps: npt.NDArray[np.uint32]
     set_keys: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     texts: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
 

@@ -7,7 +7,7 @@ Sources: PADRES extensions, section 3.2; CUPUS, section 4.3; elastic BE-Tree, ta
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from operator import index
@@ -209,7 +209,7 @@ def _predicate(triple: Triple, schema: Schema, limits: Limits) -> Expression:
     if form in ("present", "missing"):
         return Missing(attribute, negated=form == "present")
     _check_words(triple, form, limits)
-    if form == "compare" and detail == "=" and words[0] == replace(words[0], **_WILDCARD):
+    if form == "compare" and detail == "=" and words[0] == words[0]._replace(**_WILDCARD):
         return Missing(attribute, negated=True)
     if form == "pattern":
         if words[0].kind == "null":

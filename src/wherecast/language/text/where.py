@@ -1,29 +1,42 @@
-"""Reads the text of a WHERE clause with sqlglot, which is imported when the first one is read.
+"""Reads the text of a WHERE clause: steps, then names, types and constants."""
 
-An index from a file, say, may never need it, and importing it takes as long as all else here.
-"""
-
+from wherecast.language.meaning.bind import Binder
+from wherecast.language.meaning.bind_predicates import NoteOperand, note_nothing
 from wherecast.language.meaning.constants import ReadConstant, read_constant
+from wherecast.language.meaning.derived import Derived
 from wherecast.language.meaning.expression import Expression
-from wherecast.model import Limits, Schema
+from wherecast.language.text.parser import parse
+from wherecast.model import DEFAULT_LIMITS, Attribute, FilterError, Limits, Schema
 
 
 def read_where(
-    text: str, schema: Schema, limits: Limits, constant: ReadConstant = read_constant
+    text: str,
+    schema: Schema,
+    limits: Limits,
+    constant: ReadConstant = read_constant,
+    note: NoteOperand = note_nothing,
 ) -> Expression:
-    """The expression of a WHERE clause; `constant` reads the constants beside attributes.
+    """The expression of a WHERE clause.
+
+    `constant` reads the constants beside attributes. `note` is called with each constant and each
+    condition that becomes an operand of a formula.
 
     Raises:
         FilterError: with the place and a hint.
     """
-    from wherecast.language.meaning.bind import Binder
-    from wherecast.language.text.parse import parse
+    try:
+        return Binder(schema, limits, constant, note).bind(parse(text, limits))
+    except FilterError as error:
+        error.text = text
+        raise
 
-    return Binder(schema, limits, constant).bind(parse(text, limits))
 
+def read_derived(text: str, schema: Schema) -> Attribute:
+    """The derived attribute of the text of its formula.
 
-def unescaped(text: str) -> str:
-    """The string that a quoted constant with escapes stands for."""
-    from wherecast.language.text.parse import tokenize
-
-    return tokenize(text)[0].text
+    Raises:
+        FilterError: the text is no formula of the schema.
+    """
+    found = Binder(schema, DEFAULT_LIMITS).bind_attribute(parse(text, DEFAULT_LIMITS))
+    assert isinstance(found, Derived)
+    return found

@@ -1,8 +1,8 @@
 """An expression as the text of a WHERE clause that means the same."""
 
-import re
 from decimal import Decimal
 
+from wherecast.language.meaning.derived import Derived
 from wherecast.language.meaning.expression import (
     And,
     Between,
@@ -11,7 +11,6 @@ from wherecast.language.meaning.expression import (
     Constant,
     Distance,
     Expression,
-    Fold,
     Member,
     Missing,
     Not,
@@ -19,22 +18,14 @@ from wherecast.language.meaning.expression import (
     Pattern,
     Truth,
 )
+from wherecast.language.meaning.formula import NOW
+from wherecast.language.meaning.value_types import INTERVAL
+from wherecast.language.text.names import name, quoted
+from wherecast.language.text.steps import Interval
+from wherecast.language.text.write_formula import constant_text, elapsed_side
 from wherecast.model import Attribute, format_time
 from wherecast.model.decimals import decimal_of, decimal_text
 
-_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_WORDS = frozenset(
-    """
-    ALL ALTER AND ANTI ANY ARRAY AS BETWEEN BOTH BY CASE CAST COLLATE CONNECT_BY_ROOT CREATE
-    CROSS CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP CURRENT_USER DATE DESCRIBE DISTINCT DIV
-    DROP ELSE END ESCAPE EXCEPT EXISTS EXTRACT FALSE FETCH FILTER FOR FROM FULL GLOB GRANT GROUP
-    HAVING ILIKE IN INNER INSERT INTERSECT INTERVAL INTO IS JOIN LATERAL LEADING LEFT LIKE LIMIT
-    MAP MINUS NAN NATURAL NOT NOTNULL NULL OFFSET ON OR ORDER OUTER OVER OVERLAPS PARTITIONED_BY
-    QUALIFY REGEXP RETURNING REVOKE RIGHT RLIKE ROLLBACK SELECT SEMI SERDEPROPERTIES
-    SESSION_USER SET SOME STRUCT TABLE TABLESAMPLE THEN TIME TIMESTAMP TO TRAILING TRUE UNCACHE
-    UNION UNIQUE USING VALUES WHEN WHERE WITH WITHIN XOR
-    """.split()  # noqa: SIM905
-)
 _MIDNIGHT = "T00:00:00Z"
 _FUNCTIONS = {"prefix": "startswith", "suffix": "endswith", "contains": "contains"}
 
@@ -67,18 +58,26 @@ def _predicate(part: Expression) -> str:
     match part:
         case Truth(value):
             return {True: "TRUE", False: "FALSE", None: "NULL"}[value]
-        case Comparison(attribute, operator, value, fold):
-            return f"{_operand(attribute, fold)} {operator} {literal(attribute, value)}"
-        case Between(attribute, low, high, fold):
+        case Comparison(Derived() as since, operator, int() as micros) if time := elapsed_side(
+            since.formula
+        ):
+            return f"{time} {operator} {_from_now(micros)}"
+        case Comparison(Derived(type="bool") as test, "=", True):
+            return test.name
+        case Comparison(Derived(type="bool") as test, "<>", True):
+            return f"NOT ({test.name})"
+        case Comparison(attribute, operator, value):
+            return f"{operand(attribute)} {operator} {literal(attribute, value)}"
+        case Between(attribute, low, high):
             bounds = f"{literal(attribute, low)} AND {literal(attribute, high)}"
-            return f"{_operand(attribute, fold)} BETWEEN {bounds}"
-        case Member(attribute, values, negated, has_null, fold):
+            return f"{operand(attribute)} BETWEEN {bounds}"
+        case Member(attribute, values, negated, has_null):
             shown = [literal(attribute, value) for value in values] + ["NULL"] * has_null
-            return f"{_operand(attribute, fold)} {'NOT ' * negated}IN ({', '.join(shown)})"
+            return f"{operand(attribute)} {'NOT ' * negated}IN ({', '.join(shown)})"
         case Pattern():
             return _pattern(part)
         case Missing(attribute, negated):
-            return f"{name(attribute.name)} IS {'NOT ' * negated}NULL"
+            return f"{operand(attribute)} IS {'NOT ' * negated}NULL"
         case Compared(left, operator, right):
             return f"{name(left.name)} {operator} {name(right.name)}"
         case Distance(latitude, longitude, point, operator, metres):
@@ -87,28 +86,33 @@ def _predicate(part: Expression) -> str:
     raise AssertionError(f"unknown predicate {part!r}")
 
 
+def _from_now(micros: int) -> str:
+    """A time so many microseconds from now."""
+    sign = "-" if micros < 0 else "+"
+    return (
+        f"now() {sign} {constant_text(Interval(0, abs(micros)), INTERVAL)}" if micros else "now()"
+    )
+
+
 def _pattern(part: Pattern) -> str:
-    operand = _operand(part.attribute, part.fold)
+    subject = operand(part.attribute)
     if part.kind in _FUNCTIONS:
-        return f"{'NOT ' * part.negated}{_FUNCTIONS[part.kind]}({operand}, {quoted(part.text)})"
-    escape = "" if part.escape == "\\" else f" ESCAPE {quoted(part.escape)}"
+        return f"{'NOT ' * part.negated}{_FUNCTIONS[part.kind]}({subject}, {quoted(part.text)})"
+    escape = "" if part.escape == "\\" or part.kind == "rlike" else f" ESCAPE {quoted(part.escape)}"
     word = part.kind.upper()
-    return f"{operand} {'NOT ' * part.negated}{word} {quoted(part.text)}{escape}"
+    return f"{subject} {'NOT ' * part.negated}{word} {quoted(part.text)}{escape}"
 
 
-def _operand(attribute: Attribute, fold: Fold) -> str:
-    return f"{fold}({name(attribute.name)})" if fold else name(attribute.name)
+def operand(attribute: Attribute) -> str:
+    """An attribute as a predicate writes it; a derived one by its formula."""
+    if not isinstance(attribute, Derived):
+        return name(attribute.name)
+    return f"({attribute.name})" if attribute.type == "bool" else attribute.name
 
 
-def name(dotted: str) -> str:
-    """An attribute's name as a filter writes it, with backticks where a part needs them."""
-    return ".".join(_part(part) for part in dotted.split("."))
-
-
-def _part(part: str) -> str:
-    if _PLAIN_NAME.fullmatch(part) and part.upper() not in _WORDS:
-        return part
-    return "`" + part.replace("`", "``") + "`"
+def shown_name(attribute: Attribute) -> str:
+    """The name of an attribute as people read it."""
+    return "now()" if attribute == NOW else attribute.name
 
 
 def literal(attribute: Attribute, value: Constant) -> str:
@@ -126,9 +130,3 @@ def literal(attribute: Attribute, value: Constant) -> str:
     if attribute.scale and isinstance(value, int | Decimal):
         return decimal_text(decimal_of(value, attribute.scale))
     return format(value, "f") if isinstance(value, Decimal) else repr(value)
-
-
-def quoted(text: str) -> str:
-    """A string constant, escaped as Spark reads it."""
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
-    return "'" + escaped.replace("\0", "\\u0000") + "'"

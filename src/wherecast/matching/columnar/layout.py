@@ -8,13 +8,23 @@ a block of the level above holds the boxes of 64 blocks below. Child j of block 
 
 *Groups.* Entries with the same dimensions, one tree each. A header is a row of 24 int64.
 
+*Clauses.* The dimensions of a group are ANDed, but for a clause, whose dimensions are ORed. An
+entry of a group with clauses stands for all conjunctions of its filter, and names the first. A box
+around entries holds wherever one of them does.
+
 *Rests.* The sides of an entry that are no dimensions of its group: triples of uint16, the slot and
 the low and high cell, the most selective first.
 
 *Predicates.* What decides exactly: a row per predicate of a conjunction, in key space.
+
+*Stamps.* A byte per filter: the mark of the last publication that reported it. Marks run from 1 to
+255; then all stamps become 0, and marks begin anew.
 """
 
 from enum import IntEnum, IntFlag
+from typing import NamedTuple
+
+import numpy as np
 
 CELL_MISSING = 0
 CELL_FIRST = 1
@@ -38,6 +48,8 @@ class Header(IntEnum):
     NEEDED = 10
     EXACT = 11
     REST = 12
+    CLAUSES = 13  # a bit for each dimension that is in the clause of the one before
+    CONJUNCTIONS = 14  # that an entry stands for; 0 is 1
     SLOTS = 16
 
 
@@ -63,6 +75,7 @@ class Pointers(IntEnum):
     GROUPS = 16
     SECONDS = 17
     SCRATCH = 18
+    STAMPS = 19
 
 
 class CellPointers(IntEnum):
@@ -81,6 +94,50 @@ class CellPointers(IntEnum):
     SCALES = 10
 
 
+class Stamps(NamedTuple):
+    """By which the kernels report each filter once per publication; for one match at a time.
+
+    Attributes:
+        marks: uint8 [filters], the mark of the last publication that reported each filter.
+        last: int64 [1], the mark of the last publication.
+    """
+
+    marks: np.ndarray
+    last: np.ndarray
+
+
+class ProgramPointers(IntEnum):
+    """The arrays whose addresses the kernel of programs takes, in their order."""
+
+    SLOTS = 0
+    KINDS = 1
+    LOWS = 2
+    HIGHS = 3
+    SETS = 4
+    JUMPS = 5
+    KEYS = 6  # of the publications, row by row
+    THERE = 7  # whether each of these is there
+    STEPS = 8  # of formulas, two int64 each: an `Arithmetic` and its argument
+    STEP_ENDS = 9  # of each derived slot
+    STACK = 10  # doubles, the values of a formula on its way
+    CODES = 11  # of the strings of publications in the memory of patterns, row by row; -1: unknown
+    VERDICTS = 12  # of patterns on these strings, 0 where unknown, 1 false, 2 true
+    TEXTS_MAX = 13  # no address, but the number of verdicts per pattern
+
+
+class Arithmetic(IntEnum):
+    """The steps of a formula of doubles that the kernel of programs computes."""
+
+    FLOAT = 0  # the double of a slot
+    INT = 1  # the integer of a slot, as a double
+    CONSTANT = 2  # the bits of a double
+    ADD = 3
+    SUBTRACT = 4
+    MULTIPLY = 5
+    DIVIDE = 6
+    NEGATE = 7
+
+
 class GroupFlag(IntFlag):
     """What happens to the entries of a group that its cells let pass."""
 
@@ -88,6 +145,7 @@ class GroupFlag(IntFlag):
     CHECK_EDGES = 2  # those are whose cell is an end of their range
     EXTRA = 4  # they go to the list of extra matches, not straight to the result
     REST = 8  # their sides that are no dimensions are compared one by one
+    ONCE = 16  # other entries may report the same filter, so the stamp of a filter is asked
 
 
 class Exact(IntEnum):
@@ -99,3 +157,4 @@ class Exact(IntEnum):
     PRESENT = 3
     MISSING = 4
     LATER = 5  # present here; decided on the extra matches
+    PATTERN = 6  # in programs only: a pattern, decided by the memory of patterns

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from wherecast.arrays.vectors import array_of, values_of
 from wherecast.language.filter import read_expression
+from wherecast.language.table.attribute_names import attribute_name, attribute_of
 from wherecast.language.table.predicate_table import Distances, PredicateTable
 from wherecast.language.text.write import write
 from wherecast.matching.columnar.cells import Quantisers
@@ -19,10 +20,10 @@ from wherecast.matching.columnar.packed import PackedTrees
 from wherecast.matching.columnar.predicates import Predicates
 from wherecast.matching.columnar.runs import Run
 from wherecast.matching.columnar.search.residual_checks import LaterRows
-from wherecast.matching.columnar.snapshot import Snapshot
+from wherecast.matching.columnar.snapshot import Snapshot, programs_of
 from wherecast.matching.ids import Ids
 from wherecast.matching.index_file import map_file, write_file
-from wherecast.model import DEFAULT_LIMITS, Attribute, Schema, Type
+from wherecast.model import DEFAULT_LIMITS, Schema
 from wherecast.model.schema_files import read_back
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -83,7 +84,7 @@ def load_run(path: Path) -> tuple[Run, Schema]:
 def run_to_arrays(run: Run, schema: Schema) -> tuple[dict[str, Any], Arrays]:
     """The figures and arrays of a run without hidden filters."""
     snapshot, table = run.snapshot, run.snapshot.table
-    arrays: Arrays = {f"table.{name}": getattr(table, name) for name in _TABLE}
+    arrays: Arrays = {f"table.{name}": getattr(table, name) for name in (*_TABLE, "jumps")}
     arrays |= {
         f"table.distances.{f.name}": getattr(table.distances, f.name) for f in fields(Distances)
     }
@@ -110,7 +111,7 @@ def run_to_arrays(run: Run, schema: Schema) -> tuple[dict[str, Any], Arrays]:
         "open": schema.open,
         "unsupported": dict(schema.unsupported),
         "ids": "string" if run.ids.is_text else "int",
-        "attributes": [[a.name, a.type] for a in table.attributes],
+        "attributes": [list(attribute_name(a)) for a in table.attributes],
     }
     return figures, arrays
 
@@ -121,6 +122,7 @@ def run_from_arrays(figures: dict[str, Any], arrays: Arrays) -> tuple[Run, Schem
     table = PredicateTable(
         attributes=tuple(attribute_of(schema, name, kind) for name, kind in figures["attributes"]),
         **{name: arrays[f"table.{name}"] for name in _TABLE},
+        jumps=arrays.get("table.jumps", _no_jumps(arrays)),
         strings=get_strings(arrays, "table.strings"),
         patterns=SavedLeaves(get_strings(arrays, "table.patterns"), schema),  # type: ignore[arg-type]
         distances=Distances(**_under(arrays, "table.distances.")),
@@ -130,11 +132,12 @@ def run_from_arrays(figures: dict[str, Any], arrays: Arrays) -> tuple[Run, Schem
     )
     snapshot = Snapshot(
         table,
+        programs_of(table),
         Predicates(**_under(arrays, "plain.")),
         Predicates(**_under(arrays, "boxed.")),
         LaterRows(arrays["later.offsets"], arrays["later.rows"]),
         arrays["filters"],
-        PackedTrees(Quantisers(**_under(arrays, "cells.")), **_under(arrays, "forest."))
+        _packed=PackedTrees(Quantisers(**_under(arrays, "cells.")), **_under(arrays, "forest."))
         if "forest.headers" in arrays
         else None,
     )
@@ -143,11 +146,9 @@ def run_from_arrays(figures: dict[str, Any], arrays: Arrays) -> tuple[Run, Schem
     return Run(Ids(ids), snapshot), schema
 
 
-def attribute_of(schema: Schema, name: str, type_: Type) -> Attribute:
-    """The attribute of a schema that has a name and a type, or an undeclared one."""
-    declared = schema.find(name)
-    same = declared is not None and (declared.name, declared.type) == (name, type_)
-    return declared if declared is not None and same else Attribute(name, type_)
+def _no_jumps(arrays: Arrays) -> npt.NDArray[np.uint32]:
+    """The jumps of a file from before there were programs."""
+    return np.zeros(len(arrays["table.kind"]), np.uint32)
 
 
 def _under(arrays: Mapping[str, npt.NDArray[Any]], prefix: str) -> dict[str, Any]:

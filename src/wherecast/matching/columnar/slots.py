@@ -13,6 +13,8 @@ import pyarrow.compute as pc
 from wherecast.arrays.vectors import array_of, filled, values_of
 from wherecast.columns.arrow_schema import is_open_field
 from wherecast.columns.comparable import held
+from wherecast.language.meaning.derived import Derived
+from wherecast.language.meaning.formula_columns import FormulaInputs, derived_column
 from wherecast.model import Attribute
 
 _SEARCH_FACTOR = 64  # strings for each text, from which on searching is sooner than hashing all
@@ -62,24 +64,57 @@ class SlotColumn:
 _BITS_PADDING = 16  # bytes, so that 64 bits can be read from any row on
 _PLACES = np.arange(16)
 _ALL_THERE = np.zeros(0, np.uint8)
+_NULLS = {"float": pa.float64(), "string": pa.large_string(), "bool": pa.bool_()}
 
 
 def columns_of(
-    batch: pa.RecordBatch, attributes: tuple[Attribute, ...], strings: pa.Array
+    batch: pa.RecordBatch,
+    attributes: tuple[Attribute, ...],
+    strings: pa.Array,
+    arrays: "BatchColumns | None" = None,
 ) -> list[SlotColumn]:
     """The column of each slot; `strings` are those of the index, sorted and distinct."""
-    places = {field.name: place for place, field in enumerate(batch.schema)}
+    arrays = arrays or BatchColumns(batch)
     found = []
     for attribute in attributes:
-        place = places.get(attribute.name)
-        if place is None:
-            found.append(absent(batch.num_rows))
-            continue
-        array = batch.column(place)
-        if is_open_field(batch.schema.field(place)):
-            array = _open_part(array, attribute)
-        found.append(_column(array))
+        if isinstance(attribute, Derived):
+            found.append(_column(derived_column(attribute, arrays.inputs)))
+        else:
+            array = arrays.find(attribute)
+            found.append(absent(batch.num_rows) if array is None else _column(array))
     return _ranked(found, strings)
+
+
+class BatchColumns:
+    """The columns of a batch by attribute.
+
+    Attributes:
+        inputs: the columns as formulas read them.
+    """
+
+    def __init__(self, batch: pa.RecordBatch) -> None:
+        self._batch = batch
+        self._places = {field.name: place for place, field in enumerate(batch.schema)}
+        self.inputs = FormulaInputs(self.held, batch.num_rows)
+
+    def find(self, attribute: Attribute) -> pa.Array | None:
+        """The column of an attribute, None where the batch has none."""
+        place = self._places.get(attribute.name)
+        if place is None:
+            return None
+        array = self._batch.column(place)
+        if is_open_field(self._batch.schema.field(place)):
+            return _open_part(array, attribute)
+        return array
+
+    def held(self, attribute: Attribute) -> pa.Array:
+        """The column of an attribute in canonical form; nulls where the batch has none."""
+        found = self.find(attribute)
+        if found is None:
+            return pa.nulls(self._batch.num_rows, _NULLS.get(attribute.type, pa.int64()))
+        plain = pa.types.is_boolean(found.type) or pa.types.is_nested(found.type)
+        text = pa.types.is_string(found.type) or pa.types.is_large_string(found.type)
+        return found if plain or text else held(found)
 
 
 def absent(rows: int) -> SlotColumn:

@@ -25,9 +25,16 @@ from wherecast.matching.columnar.packing.planner import whole_sets
 from wherecast.matching.columnar.predicates import Predicates
 from wherecast.matching.columnar.search import flat_scan
 from wherecast.matching.columnar.search.column_scan import candidates
+from wherecast.matching.columnar.search.programs import Programs
 from wherecast.matching.columnar.search.residual_checks import LaterRows, decide, later_rows
-from wherecast.matching.columnar.search.tree_matching import TreeInputs, match_trees
-from wherecast.matching.columnar.slots import SlotColumn, absent, columns_of
+from wherecast.matching.columnar.search.tree_matching import (
+    TreeInputs,
+    TreeSearch,
+    add_decided,
+    match_trees,
+)
+from wherecast.matching.columnar.slot_batch import SlotBatch
+from wherecast.matching.columnar.slots import SlotColumn
 
 Ints = npt.NDArray[np.int64]
 _PLAIN_MAX = 1_000_000  # publications times predicates that whole columns do sooner than trees
@@ -68,17 +75,21 @@ class Snapshot:
 
     Attributes:
         table: the filters.
+        programs: what decides the candidates of some; None where nothing does.
         plain: the predicates in key space.
         boxed: the same predicates, and a box around each circle.
         later: the predicates that neither boxes nor keys can decide.
         filters: int64 [conjunctions], the filter of each.
+        search: how batches go through the trees; None for the default.
     """
 
     table: PredicateTable
+    programs: Programs | None
     plain: Predicates
     boxed: Predicates
     later: LaterRows
     filters: Ints
+    search: TreeSearch | None = None
     _packed: PackedTrees | None = None
     _inputs: TreeInputs | None = None
     _work: int = 0
@@ -87,14 +98,18 @@ class Snapshot:
     @staticmethod
     def of(table: PredicateTable) -> "Snapshot":
         """The snapshot of a table."""
-        plain = exact_predicates(table)
-        filters = np.repeat(np.arange(len(table)), np.diff(table.conjunction_offsets))
-        return Snapshot(table, plain, with_boxes(table, plain), later_rows(table), filters)
+        covers = table.covers
+        plain = exact_predicates(covers)
+        filters = np.repeat(np.arange(len(table)), np.diff(covers.conjunction_offsets))
+        programs = programs_of(table)
+        boxed = with_boxes(covers, plain)
+        return Snapshot(table, programs, plain, boxed, later_rows(covers), filters)
 
     @cached_property
     def is_float(self) -> npt.NDArray[np.uint8]:
         """Which slots hold doubles, uint8 [slots]; at least one slot, so that a row has one."""
-        types = [attribute.type == "float" for attribute in self.table.attributes]
+        eager = self.table.attributes[: self.table.eager]
+        types = [attribute.type == "float" for attribute in eager]
         return np.array(types or [False], np.uint8)
 
     def packed_trees(self, samples: Sequence[pa.RecordBatch] = ()) -> PackedTrees:
@@ -109,26 +124,23 @@ class Snapshot:
             return self._packed
 
     def _build(self, samples: Sequence[pa.RecordBatch]) -> PackedTrees:
-        boxed = self.boxed
-        if not len(boxed.least):
-            boxed = replace(boxed, least=np.zeros(1, np.int64), most=np.zeros(1, np.int64))
+        eager = max(1, self.table.eager)
+        least, most = np.resize(self.boxed.least, eager), np.resize(self.boxed.most, eager)
+        boxed = replace(self.boxed, least=least, most=most)
         whole = whole_sets(boxed)
-        counts = np.diff(self.table.conjunction_offsets)
-        extra = (counts[self.filters] > 1) | (np.diff(self.later.offsets) > 0)
+        counts = np.diff(self.table.covers.conjunction_offsets)
+        extra, several = np.diff(self.later.offsets) > 0, counts[self.filters] > 1
+        if self.programs is not None:
+            extra |= self.programs.starts[self.filters] >= 0
         entries = entries_of(boxed, whole)
-        columns = [self._columns(batch) for batch in samples]
-        conjunctions = Conjunctions(self.filters, extra, whole)
+        columns = [SlotBatch(batch, self.table).columns for batch in samples]
+        conjunctions = Conjunctions(self.filters, extra, several, whole)
         return build(entries, boxed, self.is_float, conjunctions, columns)
-
-    def _columns(self, batch: pa.RecordBatch) -> list[SlotColumn]:
-        """The columns of a batch; at least one, so that a row has a cell."""
-        columns = columns_of(batch, self.table.attributes, self.table.strings)
-        return columns or [absent(batch.num_rows)]
 
     @property
     def has_trees(self) -> bool:
         """Whether trees are built or can be: with numba, and not too many attributes."""
-        few = len(self.table.attributes) <= SLOTS_MAX
+        few = self.table.eager <= SLOTS_MAX
         return self._packed is not None or (few and compiles())
 
     @property
@@ -150,13 +162,13 @@ class Snapshot:
             batch: valid publications.
             samples: of publications, from which the planner learns where the trees are built now.
         """
-        columns, rows = self._columns(batch), batch.num_rows
+        slots, rows = SlotBatch(batch, self.table), batch.num_rows
         if not self._takes_trees(rows * len(self.plain.kinds)):
-            return self._match_plain(columns, np.arange(rows), rows)
-        odd = np.flatnonzero(self._odd(columns, rows))
+            return self._match_plain(slots, np.arange(rows))
+        odd = np.flatnonzero(self._odd(slots.columns, rows))
         if len(odd):
-            return self._match_mixed(columns, odd, rows, samples)
-        return self._match_trees(columns, rows, samples)
+            return self._match_mixed(slots, odd, samples)
+        return self._match_trees(slots, samples)
 
     def _takes_trees(self, work: int) -> bool:
         """Whether to use trees: they are built already, or pay after so much work without them."""
@@ -179,27 +191,31 @@ class Snapshot:
                     odd |= (place > most) & columns[slot].present()
         return odd
 
-    def _match_plain(self, columns: list[SlotColumn], chosen: Ints, rows: int) -> SnapshotMatches:
+    def _match_plain(self, batch: SlotBatch, chosen: Ints) -> SnapshotMatches:
         """Matches some publications on whole columns; the others find nothing."""
+        columns, rows = batch.columns, batch.rows
         own = columns if len(chosen) == rows else [column.take(chosen) for column in columns]
         if flat_scan.is_loaded():
             found = flat_scan.candidates(self.plain, own, self.is_float, len(chosen))
         else:
             found = candidates(self.plain, own, len(chosen))
         places, conjunctions = found
-        empty = np.zeros(rows + 1, np.int64), np.zeros(0, np.int32)
-        offsets, numbers = self._joined(columns, *empty, chosen[places], conjunctions)
-        return SnapshotMatches(
-            offsets, numbers, checked=len(chosen) * (len(self.plain.offsets) - 1)
-        )
+        publications, filters = self._decided(batch, chosen[places], conjunctions)
+        is_new = np.ones(len(filters), bool)  # conjunctions of one filter are neighbours
+        is_new[1:] = (np.diff(publications) != 0) | (np.diff(filters) != 0)
+        counts = np.bincount(publications[is_new], minlength=rows)
+        offsets = np.concatenate([[0], np.cumsum(counts)])
+        checked = len(chosen) * (len(self.plain.offsets) - 1)
+        return SnapshotMatches(offsets, filters[is_new].astype(np.int32), checked=checked)
 
     def _match_mixed(
-        self, columns: list[SlotColumn], odd: Ints, rows: int, samples: Sequence[pa.RecordBatch]
+        self, batch: SlotBatch, odd: Ints, samples: Sequence[pa.RecordBatch]
     ) -> SnapshotMatches:
         """Matches odd publications on whole columns, and the others with trees."""
+        rows = batch.rows
         others = np.setdiff1d(np.arange(rows), odd, assume_unique=True)
-        some = self._match_plain(columns, odd, rows)
-        most = self._match_trees([column.take(others) for column in columns], len(others), samples)
+        some = self._match_plain(batch, odd)
+        most = self._match_trees(batch.take(others), samples)
         counts = np.diff(some.offsets)
         counts[others] = np.diff(most.offsets)
         offsets = np.concatenate([[0], np.cumsum(counts)])
@@ -208,39 +224,35 @@ class Snapshot:
         numbers[is_odd], numbers[~is_odd] = some.numbers, most.numbers
         return SnapshotMatches(offsets, numbers, most.inner, most.leaf, most.checked + some.checked)
 
-    def _match_trees(
-        self, columns: list[SlotColumn], rows: int, samples: Sequence[pa.RecordBatch]
-    ) -> SnapshotMatches:
+    def _match_trees(self, batch: SlotBatch, samples: Sequence[pa.RecordBatch]) -> SnapshotMatches:
         packed = self.packed_trees(samples)
         if self._inputs is None:
             self._inputs = TreeInputs.of(packed, self.boxed, self.is_float)
-        trees = match_trees(self._inputs, columns, rows)
+        trees = match_trees(self._inputs, batch.columns, batch.rows, self.search)
         ends, numbers, checked = trees.ends, trees.numbers, trees.checked
         if len(trees.extra):
             publications = trees.extra[:, 0].astype(np.int64)
             conjunctions = packed.sources[trees.extra[:, 1]].astype(np.int64)
-            ends, numbers = self._joined(columns, ends, numbers, publications, conjunctions)
+            decided = self._decided(batch, publications, conjunctions)
+            ends, numbers = add_decided(self._inputs, trees, *decided)
             checked += len(trees.extra)
         return SnapshotMatches(ends, numbers, trees.inner, trees.leaf, checked)
 
-    def _joined(
-        self,
-        columns: list[SlotColumn],
-        ends: Ints,
-        numbers: npt.NDArray[np.int32],
-        publications: Ints,
-        conjunctions: Ints,
-    ) -> tuple[Ints, npt.NDArray[np.int32]]:
-        """The matches and the candidates that hold, each filter once per publication."""
-        holds = decide(self.table, self.later, columns, publications, conjunctions)
-        found = self.filters[conjunctions[holds]]
-        pairs = np.unique(publications[holds] * max(1, len(self.table)) + found)
-        publications, found = np.divmod(pairs, max(1, len(self.table)))
-        counts = np.bincount(publications, minlength=len(ends) - 1)
-        joined = np.concatenate([[0], np.cumsum(np.diff(ends) + counts)])
-        result = np.empty(int(joined[-1]), np.int32)
-        rows = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
-        result[joined[rows] + np.arange(len(numbers)) - ends[rows]] = numbers
-        within = np.arange(len(pairs)) - np.repeat(np.cumsum(counts) - counts, counts)
-        result[joined[publications] + np.diff(ends)[publications] + within] = found
-        return joined, result
+    def _decided(
+        self, batch: SlotBatch, publications: Ints, conjunctions: Ints
+    ) -> tuple[Ints, Ints]:
+        """The candidates that hold, as publications and filters, in the order that they have."""
+        covers = self.table.covers
+        holds = decide(covers, self.later, batch.columns, publications, conjunctions)
+        publications, filters = publications[holds], self.filters[conjunctions[holds]]
+        if self.programs is None:
+            return publications, filters
+        holds = self.programs.decide(batch, publications, filters)
+        return publications[holds], filters[holds]
+
+
+def programs_of(table: PredicateTable) -> Programs | None:
+    """The programs of a table, None where it has none."""
+    if table.covers is table:
+        return None
+    return Programs.of(table, exact_predicates(table))

@@ -1,8 +1,8 @@
 """Leaves: predicates that keys cannot decide, decided on the candidates that are left.
 
 Patterns and intervals of strings are evaluated once per distinct pair of leaf and value in a batch,
-distances and comparisons of two attributes as columns. All with the functions that define what a
-filter means.
+each on all its values at once; distances and comparisons of two attributes as columns. All as the
+functions say that define what a filter means.
 """
 
 from collections.abc import Sequence
@@ -11,8 +11,8 @@ from dataclasses import dataclass, fields
 import numpy as np
 import numpy.typing as npt
 
-from wherecast.language.meaning.evaluate import evaluate
-from wherecast.language.meaning.expression import Compared, Predicate
+from wherecast.language.meaning.expression import Compared, Pattern
+from wherecast.language.meaning.pattern_columns import TextColumn
 from wherecast.language.table.predicate_table import Distances
 from wherecast.matching.columnar.search.residual_checks import distances_hold, residual_holds
 from wherecast.matching.columnar.slots import SlotColumn
@@ -38,7 +38,7 @@ class TextRange:
         return above and (self.high is None or text < self.high)
 
 
-Leaf = Predicate | TextRange
+Leaf = Pattern | Compared | TextRange
 
 
 class Leaves:
@@ -104,32 +104,41 @@ class Leaves:
             )
         order = np.argsort(numbers, kind="stable")[len(away) :]  # tests of one leaf side by side
         firsts = np.flatnonzero(np.diff(numbers[order], prepend=-1))
+        texts: dict[int, TextColumn] = {}
         for mine in np.split(order, firsts[1:]) if len(order) else ():
             leaf = self._leaves[numbers[mine[0]]]
-            verdicts[mine] = _holds(leaf, slots, columns, publications[mine])
+            verdicts[mine] = _holds(leaf, slots, columns, texts, publications[mine])
         return verdicts
 
 
-def _holds(leaf: Leaf, slots: Slots, columns: Sequence[SlotColumn], publications: Ints) -> Bools:
-    """Where a leaf holds."""
+def _holds(
+    leaf: Leaf,
+    slots: Slots,
+    columns: Sequence[SlotColumn],
+    texts: dict[int, TextColumn],
+    publications: Ints,
+) -> Bools:
+    """Where a leaf holds; the strings of slots are put into `texts` for the leaves that follow."""
     if isinstance(leaf, Compared):
         pair = [slots.find(leaf.left), slots.find(leaf.right)]
         assert pair[0] is not None
         assert pair[1] is not None
         return residual_holds(leaf, columns[pair[0]], columns[pair[1]], publications)
-    attribute = leaf.attribute  # type: ignore[union-attr]
+    attribute = leaf.attribute
     slot = slots.find(attribute)
     assert slot is not None
     column = columns[slot]
-    if column.codes is None or column.texts is None:
+    if column.codes is None or column.texts is None or not len(column.texts):
         return np.zeros(len(publications), bool)
     codes, back = np.unique(column.codes[publications], return_inverse=True)
-    texts = [column.texts[code].as_py() if len(column.texts) else "" for code in codes.tolist()]
     if isinstance(leaf, TextRange):
-        found = [leaf.holds(text) for text in texts]
+        held = [leaf.holds(column.texts[code].as_py()) for code in codes.tolist()]
+        found = np.array(held, bool)
     else:
-        found = [evaluate(leaf, {attribute.name: text}) is True for text in texts]
-    return np.array(found, bool)[back] & column.has(publications)
+        if slot not in texts:
+            texts[slot] = TextColumn(column.texts)
+        found = texts[slot].some_verdicts(leaf, codes)
+    return found[back] & column.has(publications)
 
 
 def _none() -> Distances:

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from wherecast.arrays.ranges import spans
 from wherecast.arrays.vectors import array_of
 from wherecast.language.meaning.covering import inwards
-from wherecast.language.meaning.evaluate import evaluate
-from wherecast.language.meaning.expression import Predicate
+from wherecast.language.meaning.expression import Pattern
+from wherecast.language.meaning.patterns import pattern_verdict
 from wherecast.language.table.predicate_table import Kind, PredicateTable
 from wherecast.matching.columnar.layout import Exact
 from wherecast.matching.columnar.predicates import Predicates
@@ -92,7 +92,7 @@ class Translation:
             attribute = table.attributes[table.attribute[row]]
             self._set_text(row, TextRange(attribute, ends[0], ends[1]))
 
-    def _set_text(self, row: int, leaf: Predicate | TextRange) -> None:
+    def _set_text(self, row: int, leaf: Pattern | TextRange) -> None:
         attribute = self._table.attributes[self._table.attribute[row]]
         if attribute.values is None:
             self._lows[row] = self._leaves.number(leaf)
@@ -116,10 +116,10 @@ class Translation:
             )
 
 
-def _allows(leaf: Predicate | TextRange, attribute: Attribute, text: str) -> bool:
+def _allows(leaf: Pattern | TextRange, attribute: Attribute, text: str) -> bool:
     if isinstance(leaf, TextRange):
         return leaf.holds(text)
-    return evaluate(leaf, {attribute.name: text}) is True
+    return pattern_verdict(leaf, text) is True
 
 
 def on_steps(table: PredicateTable, given: Predicates) -> Predicates:

@@ -70,7 +70,7 @@ class Search:
         self._extra = Extra(
             np.empty((room, 2), np.int64), np.empty((room, 2), np.int64), np.zeros(2, np.int64)
         )
-        self._more: list[Ints] = []  # what leaves decided, in order: row times count, plus entry
+        self._more: list[Ints] = []  # what leaves decided, int64 [matches, 2]: rows and entries
 
     def run(self) -> EntryMatches:
         """The matches of the batch."""
@@ -123,7 +123,10 @@ class Search:
         self._extra = Extra(groups, tests, self._extra.used)
 
     def _decide(self) -> None:
-        """Decides the candidates with leaves so far; each filter counts once per publication."""
+        """Decides the candidates with leaves so far; each filter counts once per publication.
+
+        They come publication by publication, the conjunctions of one filter side by side.
+        """
         store, used = self._store, self._extra.used
         if not used[0]:
             return
@@ -133,18 +136,23 @@ class Search:
             store.slots, self._batch.columns, groups[tests[:, 0], 0], tests[:, 1]
         )
         holds[tests[~verdicts, 0]] = False
-        self._more.append(np.unique(groups[holds, 0] * store.count + groups[holds, 1]))
+        held = groups[holds]
+        is_new = np.ones(len(held), bool)
+        is_new[1:] = (held[1:] != held[:-1]).any(axis=1)
+        self._more.append(held[is_new])
         used[:] = 0
 
     def _with_more(self, entries: Numbers) -> tuple[Ints, Numbers]:
         """The matches, joined with the matches that leaves decided."""
-        rows = self._batch.rows
-        more, others = np.divmod(np.concatenate(self._more), self._store.count)
-        owners = np.concatenate([np.repeat(np.arange(rows), np.diff(self._ends)), more])
-        both = np.concatenate([entries, others.astype(np.int32)])
-        order = np.argsort(owners, kind="stable")
-        ends = np.concatenate([[0], np.cumsum(np.bincount(owners, minlength=rows))])
-        return ends, both[order]
+        more = np.concatenate(self._more)
+        owners, places = more[:, 0], np.arange(len(more))
+        sizes, counts = np.diff(self._ends), np.bincount(more[:, 0], minlength=self._batch.rows)
+        ends = np.concatenate([[0], np.cumsum(sizes + counts)])
+        joined = np.empty(int(ends[-1]), np.int32)
+        is_more = np.zeros(len(joined), bool)
+        is_more[ends[owners] + sizes[owners] + places - (np.cumsum(counts) - counts)[owners]] = True
+        joined[is_more], joined[~is_more] = more[:, 1], entries
+        return ends, joined
 
 
 def side_by_side(found: Sequence[EntryMatches], rows: int) -> tuple[Ints, Numbers]:

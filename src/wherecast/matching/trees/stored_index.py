@@ -63,7 +63,7 @@ class StoredIndex(Engine, Drawable, Savable, ABC):
     def __init__(self, schema: Schema, store: FilterStore) -> None:
         self.schema = schema
         self._store = store
-        self._reader = DeferredReader(schema)
+        self._reader = DeferredReader(schema, has_programs=False)
         self._plain = PlainReader(schema)
         self._ids: list[Id] = []  # by entry; those of results are never changed
         self._id_type: type = str  # of the ids that are there
@@ -134,9 +134,11 @@ class StoredIndex(Engine, Drawable, Savable, ABC):
     @override
     def read(self, filters: pa.Array | Sequence[Filter | str]) -> TableWithTexts:
         if isinstance(filters, pa.Array | pa.ChunkedArray):
-            return TableWithTexts(read_filters(filters, self.schema), filters.to_pylist())
+            return TableWithTexts(
+                read_filters(filters, self.schema, has_programs=False), filters.to_pylist()
+            )
         texts = [f.text if isinstance(f, Filter) else f for f in filters]
-        return TableWithTexts(read_filters(texts, self.schema), texts)
+        return TableWithTexts(read_filters(texts, self.schema, has_programs=False), texts)
 
     @override
     def add_all(self, ids: Ids, read: TableWithTexts, kept: Bools | None) -> None:

@@ -2,18 +2,22 @@
 
 A name is an int if all its values are whole numbers, a float if all are numbers, a bool if all are
 true or false, a timestamp if all are ISO 8601 times with a time of day, and a string if all are
-other texts. A name with lists, or with values of several types, is copied to the result as JSON
-text; filters cannot use it.
+other texts. A name is an array of ints, floats or strings if all its values are arrays of them; an
+empty array fits each. A name with other lists, or with values of several types, is copied to the
+result as JSON text; filters cannot use it.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
-from wherecast.model import Attribute, Schema, Type
-from wherecast.model.values import INT_MAX, INT_MIN
+from wherecast.model import DEFAULT_LIMITS, Attribute, Schema, Type
+from wherecast.model.values import ELEMENTS, INT_MAX, INT_MIN
 
-Kind = Literal["int", "float", "bool", "string", "timestamp", "list"]
+Kind = Literal[
+    "int", "float", "bool", "string", "timestamp",
+    "array<string>", "array<int>", "array<float>", "empty array", "list",
+]  # fmt: skip
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?\s?(Z|UTC|[+-]\d\d(:?\d\d)?)?")
 _TYPES: dict[frozenset[Kind], Type] = {
     frozenset({"int"}): "int",
@@ -23,6 +27,16 @@ _TYPES: dict[frozenset[Kind], Type] = {
     frozenset({"string"}): "string",
     frozenset({"timestamp"}): "timestamp",
     frozenset({"string", "timestamp"}): "string",
+    frozenset({"array<string>"}): "array<string>",
+    frozenset({"array<int>"}): "array<int>",
+    frozenset({"array<float>"}): "array<float>",
+    frozenset({"array<int>", "array<float>"}): "array<float>",
+    frozenset({"empty array"}): "array<string>",
+}
+_ARRAYS: dict[Type, Kind] = {
+    "string": "array<string>",
+    "int": "array<int>",
+    "float": "array<float>",
 }
 _OPEN_TYPES: dict[Type, Type] = {"int": "float", "timestamp": "string"}
 
@@ -38,7 +52,14 @@ def leaves(record: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, A
 
 def is_one_type(kinds: set[Kind]) -> bool:
     """Whether one type can hold values of all these kinds."""
-    return frozenset(kinds) in _TYPES
+    return _type_of(kinds) is not None
+
+
+def _type_of(kinds: set[Kind]) -> Type | None:
+    """The type that can hold values of all these kinds."""
+    others = kinds - {"empty array"}
+    is_array = all(kind in ELEMENTS for kind in others)
+    return _TYPES.get(frozenset(others if others and is_array else kinds))
 
 
 def kind_of(value: object) -> Kind:
@@ -51,7 +72,18 @@ def kind_of(value: object) -> Kind:
         return "float"
     if isinstance(value, str):
         return "timestamp" if _TIME.fullmatch(value) else "string"
-    return "list"
+    return _array_kind(value) if isinstance(value, list) else "list"
+
+
+def _array_kind(elements: list[Any]) -> Kind:
+    """The kind of an array; `list` if no array attribute can hold it."""
+    if len(elements) > DEFAULT_LIMITS.array_elements_max:
+        return "list"
+    kinds = {kind_of(element) for element in elements if element is not None}
+    if not kinds:
+        return "empty array"
+    type_ = "string" if kinds == {"timestamp"} else _type_of(kinds)
+    return "list" if type_ is None else _ARRAYS.get(type_, "list")
 
 
 def infer(records: Iterable[Mapping[str, Any]]) -> dict[str, set[Kind]]:
@@ -68,17 +100,17 @@ def infer(records: Iterable[Mapping[str, Any]]) -> dict[str, set[Kind]]:
 def inferred_schema(found: Mapping[str, set[Kind]], schema: Schema | None) -> Schema:
     """The attributes of `schema`, if given, followed by those of the inferred names.
 
-    With an open schema, inferred numbers are floats, times are strings, and names with values of
-    several kinds stay undeclared.
+    With an open schema, inferred numbers are floats, times are strings, and names with arrays or
+    with values of several kinds stay undeclared.
     """
     attributes: list[Attribute] = [] if schema is None else list(schema)
     unsupported: dict[str, str] = {}
     for name, kinds in found.items():
         if schema is not None and schema.find(name) is not None:
             continue
-        type_: Type | None = _TYPES.get(frozenset(kinds))
+        type_ = _type_of(kinds)
         if schema is not None and type_ is not None:
-            type_ = _OPEN_TYPES.get(type_, type_)
+            type_ = None if type_ in ELEMENTS else _OPEN_TYPES.get(type_, type_)
         if type_ is not None:
             attributes.append(Attribute(name, type_))
         elif schema is None:

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from wherecast.columns import decode_rows
 from wherecast.columns.arrow_schema import arrow_type
-from wherecast.columns.rows import Unreadable
+from wherecast.columns.unreadable import Unreadable
 from wherecast.model import Attribute, ConfigError, Schema, Type
 from wherecast.pipeline.files.file_part import PART_ROWS, RowsPart, part_at
 from wherecast.pipeline.files.infer_types import Kind, inferred_schema, is_one_type, kind_of
@@ -62,8 +62,19 @@ class CsvFile:
 
     @cached_property
     def _attributes(self) -> list[Attribute | None]:
-        """The attribute of each column, None for a column that the schema does not name."""
-        return [self.schema.find(name) for name in self._header]
+        """The attribute of each column, None for a column that the schema does not name.
+
+        Raises:
+            ConfigError: the attribute of a column is an array.
+        """
+        found = [self.schema.find(name) for name in self._header]
+        for attribute in found:
+            if attribute is not None and attribute.element is not None:
+                raise ConfigError(
+                    f"{self._path}: attribute {attribute.name} is {attribute.kind}, which a CSV"
+                    " file cannot hold; use .jsonl or .parquet"
+                )
+        return found
 
     def parts(self) -> Iterator[RowsPart]:
         """The rows, from the first to the last."""

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
+import pyarrow as pa
 from pyspark.sql.types import StructField, StructType
 
 from wherecast.matching.run_tiers import TIER_FILTERS
@@ -17,6 +18,7 @@ from wherecast.pipeline.filters.filter_changes import ChangeCounts
 from wherecast.pipeline.filters.filter_inputs import FilterColumns, distinct_ids, read_input
 from wherecast.pipeline.filters.filter_table import OnBad, RejectedFilter, assemble, need_on_bad
 from wherecast.pipeline.filters.filter_versions import FilterVersions, SetOptions, Version
+from wherecast.pipeline.filters.read_back import MissingFilter
 from wherecast.pipeline.filters.stored_filters import StoredFilters
 from wherecast.pipeline.filters.streaming_filters import pinned
 from wherecast.pipeline.spark.frame_columns import arrow_schema_of
@@ -45,22 +47,23 @@ class Change:
     rejected: tuple[RejectedFilter, ...] = ()
 
 
-class MissingFilter(ConfigError, KeyError):
-    """The set does not hold some of the ids to remove; nothing was removed.
+@dataclass(frozen=True, slots=True)
+class SetVersion:
+    """A version of a set, as `FilterSet.history` lists it.
 
     Attributes:
-        ids: the first missing ids.
-        count: number of missing ids.
+        version: the number of the version.
+        made_at: when the version was made, in UTC.
+        filters: number of filters.
+        added, replaced, removed: number of filters that the change added, replaced and removed.
     """
 
-    def __init__(self, ids: Sequence[str | int], count: int) -> None:
-        self.ids = tuple(ids)
-        self.count = count
-        super().__init__(self.ids, count)
-
-    def __str__(self) -> str:
-        named = ", ".join(map(repr, self.ids)) + (", …" if self.count > len(self.ids) else "")
-        return f"{self.count} {'id is' if self.count == 1 else 'ids are'} not in the set: {named}"
+    version: int
+    made_at: datetime
+    filters: int
+    added: int
+    replaced: int
+    removed: int
 
 
 class FilterSet:
@@ -147,7 +150,7 @@ class FilterSet:
         """The filters of a version, by default the newest; the result never changes.
 
         Raises:
-            SnapshotError: the version is no longer kept.
+            SnapshotError: there is no such version; names the versions that are kept.
             ConfigError: no filter was ever added.
         """
         found = self._newest() if version is None else self._versions.read(version)
@@ -157,6 +160,53 @@ class FilterSet:
                 " not known"
             )
         return Filters(found.filters, self.uri)
+
+    def at(self, version: object) -> Filters:
+        """The filters of a version, for `match`, `get` and `to_arrow`; the result never changes.
+
+        Args:
+            version: the number of the version.
+
+        Raises:
+            SnapshotError: there is no such version; names the versions that are kept.
+            ConfigError: no filter was ever added.
+        """
+        if not isinstance(version, int) or isinstance(version, bool):
+            raise ConfigError(f"version is a number, not {version!r}")
+        return self.filters(version)
+
+    def get(self, id: str | int) -> dict[str, Any]:
+        """The filter with an id in the newest version: `id`, `filter` and the kept columns.
+
+        Raises:
+            MissingFilter: no filter has this id; it is both a `ConfigError` and a `KeyError`.
+        """
+        newest = self._newest().filters
+        if newest is None:
+            raise MissingFilter([id], 1, "there are no filters")
+        return Filters(newest, self.uri).get(id)
+
+    def to_arrow(self) -> pa.Table:
+        """The filters of the newest version: `id`, `filter` and the kept columns, sorted by id.
+
+        Raises:
+            ConfigError: no filter was ever added.
+        """
+        return self.filters().to_arrow()
+
+    def history(self) -> list[SetVersion]:
+        """The versions that are kept, the oldest first."""
+        return [
+            SetVersion(
+                found.number,
+                datetime.fromtimestamp(found.made_s, UTC),
+                0 if found.filters is None else len(found.filters),
+                found.counts.added,
+                found.counts.replaced,
+                found.counts.removed,
+            )
+            for found in self._versions.all()
+        ]
 
     def pinned(self, query: str, batch: int) -> Filters:
         """The filters of the version that a batch of a query uses, for `foreachBatch`.

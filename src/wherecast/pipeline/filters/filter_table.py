@@ -205,7 +205,12 @@ def _bad(id: Any, text: str | None, error: FilterError) -> RejectedFilter:
 
 
 def _bad_filters(rejected: list[RejectedFilter]) -> FilterError:
-    """One error for all bad filters: the first few and the count."""
+    """One error for all bad filters: the first few and the count; of one, with its place."""
+    if len(rejected) == 1 and rejected[0].position is not None:
+        [bad] = rejected
+        error = FilterError(f"1 filter cannot be used: {bad.id!r}: {bad.error}", bad.position)
+        error.text = bad.filter
+        return error
     shown = "; ".join(f"{bad.id!r}: {_message(bad)}" for bad in rejected[:_SHOWN_MAX])
     more = len(rejected) - _SHOWN_MAX
     noun = "filter cannot" if len(rejected) == 1 else "filters cannot"

@@ -144,8 +144,16 @@ class FilterVersions:
         found = self._version(number)
         if found is None:
             gone = f"version {number} of the filters at {self.uri} is not there (any more)"
-            raise SnapshotError(gone)
+            kept = self._numbers()
+            one = len(kept) == 1
+            there = f"version {kept[0]} is" if one else f"versions {kept[0]} to {kept[-1]} are"
+            raise SnapshotError(f"{gone}; {there} kept" if kept else gone)
         return found
+
+    def all(self) -> list[Version]:
+        """The versions that are kept, the oldest first."""
+        found = map(self._version, self._numbers())
+        return [version for version in found if version is not None]  # one may have been removed
 
     def folder(self, number: int) -> Folder:
         """The folder for the files of a new version."""

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from wherecast.language.meaning.formula import NOW
 from wherecast.matching import IndexPart, IndexParts
-from wherecast.model import Attribute, Schema
+from wherecast.model import Attribute, ConfigError, Schema
 from wherecast.pipeline.filters.filter_table import (
     FilterPart,
     OnBad,
@@ -97,8 +98,17 @@ def with_columns(
 
 
 def named_by(attributes: Iterable[Sequence[Attribute]]) -> tuple[Attribute, ...]:
-    """The attributes that parts name, sorted by name."""
+    """The attributes that parts name, sorted by name.
+
+    Raises:
+        ConfigError: a filter asks for `now()`, which rows of files and DataFrames do not have.
+    """
     found = {attribute.name: attribute for part in attributes for attribute in part}
+    if NOW.name in found:
+        raise ConfigError(
+            "a filter has now(), the time at which a broker accepted a publication;"
+            " rows of files and DataFrames have none: compare with a column instead"
+        )
     return tuple(found[name] for name in sorted(found))
 
 

@@ -20,6 +20,7 @@ from typing import Any
 import pyarrow as pa
 
 from wherecast.arrays.vectors import array_of
+from wherecast.language.table.attribute_names import attribute_of
 from wherecast.matching import IndexPart
 from wherecast.model import Attribute, ConfigError, Schema
 from wherecast.model.errors import reason_of
@@ -171,13 +172,6 @@ def schema_dict(schema: Schema) -> dict[str, Any]:
 def schema_of(given: dict[str, Any]) -> Schema:
     """The schema from its JSON form."""
     return read_back(given["attributes"], given["open"], given["unsupported"])
-
-
-def attribute_of(schema: Schema, name: str, type_: Any) -> Attribute:
-    """The declared attribute of this name and type, or else a new undeclared attribute."""
-    found = schema.find(name)
-    same = found is not None and (found.name, found.type) == (name, type_)
-    return found if found is not None and same else Attribute(name, type_)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ class LiveFilters:
 
     def load(self) -> LoadedFilters:
         """The filters of the version that belongs to the micro-batch of this task."""
-        query, batch = _micro_batch()
+        query, batch = micro_batch()
         return load(pinned(self.uri, query, batch), Place(self.uri).open)
 
 
@@ -72,8 +72,12 @@ def _pinned(versions: FilterVersions, query: str, batch: int) -> StoredFilters:
     return stored
 
 
-def _micro_batch() -> tuple[str, int]:
-    """The query and the micro-batch that this task belongs to."""
+def micro_batch() -> tuple[str, int]:
+    """The query and the micro-batch that this task belongs to.
+
+    Raises:
+        ConfigError: Spark has not told the task.
+    """
     from pyspark import TaskContext
 
     context = TaskContext.get()

@@ -120,7 +120,7 @@ def _read_on_executors(
     if context is not None:
         filters = filters.repartition(context.defaultParallelism)
     work = pickle.dumps((schema, names))
-    reading = spark_runner.in_worker(work, f"{__name__}:read_pieces")
+    reading = spark_runner.in_worker(work, f"{__name__}:read_pieces", "wherecast_read_filters")
     found = spark_runner.to_arrow(filters.mapInArrow(reading, "part binary"))
     return [pickle.loads(zstd_unpacked(blob.as_buffer())) for blob in found.column(0)]
 

@@ -10,7 +10,7 @@ columns  only the columns that the filters name travel, and only the matches com
 """
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import pyspark.sql.functions as fn
@@ -35,12 +35,13 @@ from wherecast.pipeline.stages.batch_task import ROW, FilterSource, JoinTask
 from wherecast.pipeline.stages.result_columns import How, JoinPlan, Output, Shape
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column, DataFrame, Observation
 
 Way = Literal["whole", "columns"]
 _FOUND = "__wherecast_found"
 _ERROR = "__wherecast_error"
 _WIDE, _WIDE_ROWS = 32, 64  # from this many unread bytes per row, sending columns only is faster
+_NAME = "wherecast_match"  # in Spark's plans and pages
 _numbers = itertools.count(1)
 
 
@@ -55,6 +56,7 @@ class MatchQuery:
         needed: the attributes that the filters name, or that later filters may name.
         enforced: whether publications that violate the schema are refused.
         how, output, prefix: the arguments of `wherecast.spark.match`.
+        keeps_all: whether workers also return publications that are not in the result.
     """
 
     filters: FilterSource
@@ -65,6 +67,7 @@ class MatchQuery:
     how: How
     output: Output
     prefix: str
+    keeps_all: bool = False
 
     @property
     def adds_filters(self) -> bool:
@@ -93,7 +96,7 @@ class MatchQuery:
         """The plan of the result of a worker."""
         kept = tuple(column.name for column in self.kept)
         return JoinPlan(
-            how=self.how if way == "whole" else "left",
+            how=self.how if way == "whole" and not self.keeps_all else "left",
             shape=self._shape(way),
             ids=self.adds_filters,
             kept=kept,
@@ -120,21 +123,45 @@ class MatchQuery:
         return [*fields, StructField(_ERROR, StringType())] if self.enforced else fields
 
 
-def build(publications: "DataFrame", query: MatchQuery, way: Way | None = None) -> "DataFrame":
-    """The DataFrame of a match; chooses the way unless one is given."""
+def build(
+    publications: "DataFrame",
+    query: MatchQuery,
+    way: Way | None = None,
+    observation: "Observation | None" = None,
+) -> "DataFrame":
+    """The DataFrame of a match.
+
+    Args:
+        publications: the publications.
+        query: the query.
+        way: the way publications travel; by default the faster one.
+        observation: gets the numbers of publications, matches and refused publications.
+    """
     columns = publications.schema
     way = _choose_way(columns, query) if way is None else way
+    if observation is not None and query.how == "inner":
+        query = replace(query, keeps_all=True)  # publications without a match are counted too
     frame = (_whole if way == "whole" else _columns)(publications, query)
-    if query.enforced:
+    if observation is not None:
+        frame = frame.observe(observation, *_counts(query))
+    elif query.enforced:
         frame = frame.observe(f"wherecast-{next(_numbers)}", fn.count(_ERROR).alias("refused"))
     if query.enforced and not query.shows_error:
         frame = frame.where(fn.col(_ERROR).isNull())
-    if way == "columns":
+    if way == "columns" or query.keeps_all:
         frame = _kept_rows(frame, query)
     carried = [fn.col(f"c{place}") for place in range(len(columns))]
     errors = [fn.col(_ERROR)] if query.shows_error else []
     result = frame.select(*carried, *_filter_columns(query), *errors)
     return result.toDF(*columns.names, *(column.name for column in query.added()))
+
+
+def _counts(query: MatchQuery) -> "list[Column]":
+    """The counts of an observation, over rows that are publications with their matches."""
+    pairs = fn.coalesce(fn.sum(fn.size(fn.col(f"{_FOUND}0"))), fn.lit(0))
+    refused = fn.count(_ERROR) if query.enforced else fn.lit(0)
+    named = {"publications": fn.count(fn.lit(1)), "matches": pairs, "refused": refused}
+    return [count.alias(name) for name, count in named.items()]
 
 
 def _choose_way(columns: StructType, query: MatchQuery) -> Way:
@@ -156,7 +183,7 @@ def _whole(publications: "DataFrame", query: MatchQuery) -> "DataFrame":
     """The publications of the result with their matches; all columns travel."""
     columns = StructType([*numbered(publications.schema.fields), *query.found("whole")])
     task = JoinTask(query.filters, query.plan("whole"), tuple(columns.names))
-    return spark_runner.run(task, publications, columns)
+    return spark_runner.run(task, publications, columns, _NAME)
 
 
 def _columns(publications: "DataFrame", query: MatchQuery) -> "DataFrame":
@@ -168,7 +195,7 @@ def _columns(publications: "DataFrame", query: MatchQuery) -> "DataFrame":
     task = JoinTask(query.filters, query.plan("columns"), tuple(f.name for f in fields), False)
     type_ = fields[0].dataType if len(fields) == 1 else StructType(fields)
     steady = isinstance(type_, BooleanType)  # used once, so Spark may reorder it
-    found = spark_runner.run_on_columns(task, given, type_, steady)
+    found = spark_runner.run_on_columns(task, given, type_, steady, _NAME)
     if len(fields) == 1:
         return frame.withColumn(fields[0].name, found)
     frame = frame.withColumn(_FOUND, found)

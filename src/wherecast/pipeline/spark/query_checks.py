@@ -15,7 +15,7 @@ from wherecast.pipeline.stages.batch_stages import validate
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-    from pyspark.sql.types import StructField
+    from pyspark.sql.types import StructField, StructType
 
 
 def need_frame(value: object, what: str) -> None:
@@ -41,6 +41,14 @@ def need_schema(value: object) -> None:
     if not (isinstance(value, Schema) or hasattr(value, "fields")):
         kind = type(value).__name__
         raise ConfigError(f"schema is that of a DataFrame, or a wherecast Schema, not {kind}")
+
+
+def need_condition(value: object) -> None:
+    """Raises ConfigError unless the value is a condition for `DataFrame.where`, or None."""
+    if value is None or isinstance(value, str) or type(value).__name__ == "Column":
+        return
+    kind = type(value).__name__
+    raise ConfigError(f"where is a Column of booleans or SQL text, not {kind}")
 
 
 def need_names(option: str, value: object) -> None:
@@ -88,17 +96,17 @@ def needed_by(filters: StoredFilters) -> tuple[Attribute, ...]:
     return tuple(dict.fromkeys((*filters.named, *reading)))
 
 
-def needed_ever(filters: StoredFilters, publications: "DataFrame") -> tuple[Attribute, ...]:
+def needed_ever(filters: StoredFilters, columns: "StructType") -> tuple[Attribute, ...]:
     """The attributes that matching may read, whatever filters are added later."""
     own = tuple(filters.schema)
     if not filters.schema.open:
         return own
-    columns = Schema.from_spark(publications.schema)
-    return (*own, *(column for column in columns if filters.schema.find(column.name) is None))
+    found = Schema.from_spark(columns)
+    return (*own, *(column for column in found if filters.schema.find(column.name) is None))
 
 
 def need_columns(
-    publications: "DataFrame",
+    columns: "StructType",
     filters: StoredFilters,
     needed: Sequence[Attribute],
     open_blob: Open | None = None,
@@ -106,7 +114,7 @@ def need_columns(
     """Raises an error unless the publications have the columns that the filters need.
 
     Args:
-        publications: the DataFrame to match.
+        columns: the columns of the publications.
         filters: the filters to match.
         needed: the attributes that matching reads.
         open_blob: opens a blob of the filters, so that an error can name a filter.
@@ -115,7 +123,7 @@ def need_columns(
         SchemaError: the type of a column does not fit the attribute of its name.
         ConfigError: a column is missing, or has another type than the filters expect.
     """
-    found = Schema.from_spark(publications.schema)
+    found = Schema.from_spark(columns)
     for attribute in needed:
         _need_attribute(attribute, found)
     if filters.enforced:  # without rows, to raise here what a worker would raise later
@@ -149,8 +157,11 @@ def _type_text(attribute: Attribute) -> str:
 
 
 def _need_attribute(attribute: Attribute, found: Schema) -> None:
-    """Raises SchemaError if the column of an attribute has a type that no attribute has."""
-    if found.find(attribute.name) is not None:
+    """Raises SchemaError if the column of an attribute has a type that it cannot have."""
+    there = found.find(attribute.name)
+    if there is not None:
+        if there.element is not None and attribute.element is None:
+            _refuse(there.name, there.kind, attribute)
         return
     name = attribute.name.casefold()
     for column, shown in found.unsupported.items():
@@ -166,9 +177,9 @@ def _refuse(column: str, shown: str, attribute: Attribute) -> None:
     raise SchemaError([Problem("wrong_type", f"{text} {attribute.name}", attribute.name)])
 
 
-def need_no_clash(publications: "DataFrame", added: Sequence["StructField"]) -> None:
+def need_no_clash(columns: "StructType", added: Sequence["StructField"]) -> None:
     """Raises ConfigError if two columns of the result have the same name, ignoring case."""
-    there = {name.casefold() for name in publications.columns}
+    there = {name.casefold() for name in columns.names}
     for column in added:
         if column.name.casefold() in there:
             raise ConfigError(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from wherecast.model import ConfigError, Schema, SnapshotError
@@ -15,8 +16,10 @@ from wherecast.pipeline.filters.filter_loading import filter_table, read_batch
 from wherecast.pipeline.filters.filter_table import read
 from wherecast.pipeline.filters.manifests import packed, unpacked
 from wherecast.pipeline.filters.process_blobs import own_directory
+from wherecast.pipeline.filters.read_back import read_one, read_table
 from wherecast.pipeline.filters.stored_filters import Folder, StoredFilters, store_filters
-from wherecast.store.blobs.blobs import MissingBlob
+from wherecast.pipeline.spark.frame_columns import arrow_schema_of
+from wherecast.store.blobs.blobs import Blobs, MissingBlob
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -102,6 +105,18 @@ class Filters:
             raise ConfigError(others)
         return Filters(self.stored, target.uri)
 
+    def to_arrow(self) -> pa.Table:
+        """The filters as a table: `id`, `filter` and the further columns, sorted by id."""
+        return read_table(self.stored, arrow_schema_of(self.columns), Place(self.uri).open)
+
+    def get(self, id: str | int) -> dict[str, Any]:
+        """The filter with an id: `id`, `filter` and the further columns.
+
+        Raises:
+            MissingFilter: no filter has this id; it is both a `ConfigError` and a `KeyError`.
+        """
+        return read_one(self.stored, id, Place(self.uri).open)
+
     def chosen(self, keep: Sequence[str] | None) -> tuple[StructField, ...]:
         """The further columns of a result: those in `keep`, by default all."""
         missing = [name for name in keep or () if name not in self.keep]
@@ -110,6 +125,11 @@ class Filters:
             raise ConfigError(f"{', '.join(missing)} was not compiled to be kept; {there} was")
         found = {column.name: column for column in self.columns[1:]}
         return tuple(found[name] for name in (self.keep if keep is None else keep))
+
+
+def has_filters(blobs: Blobs) -> bool:
+    """Whether `Filters.save` has written there."""
+    return blobs.exists(_MANIFEST)
 
 
 def load_filters(uri: str | Path) -> Filters:

@@ -23,13 +23,21 @@ if TYPE_CHECKING:
 _Batches = Iterable[pa.RecordBatch]
 
 
-def run(task: Task, frame: "DataFrame", schema: "StructType | str") -> "DataFrame":
-    """The results of all batches of a frame, as a frame with the given columns."""
+def run(
+    task: Task, frame: "DataFrame", schema: "StructType | str", name: str = "wherecast"
+) -> "DataFrame":
+    """The results of all batches of a frame, as a frame with the given columns.
+
+    Args:
+        task: the task.
+        frame: the batches.
+        schema: the columns of the results.
+        name: the name of the operator in Spark's plans and pages.
+    """
     names = frame.columns
     numbered = frame.toDF(*(f"c{place}" for place in range(len(names))))
-    return numbered.mapInArrow(
-        in_worker(pickle.dumps((task, names)), f"{__name__}:run_batches"), schema
-    )
+    work = pickle.dumps((task, names))
+    return numbered.mapInArrow(in_worker(work, f"{__name__}:run_batches", name), schema)
 
 
 def has_columns_way() -> bool:
@@ -40,7 +48,7 @@ def has_columns_way() -> bool:
 
 
 def run_on_columns(
-    task: Task, columns: "dict[str, Column]", type_: "DataType", steady: bool
+    task: Task, columns: "dict[str, Column]", type_: "DataType", steady: bool, name: str
 ) -> "Column":
     """The result of a task as a column; only the given columns travel.
 
@@ -49,11 +57,12 @@ def run_on_columns(
         columns: the input columns by name; at least one.
         type_: the type of the result.
         steady: whether Spark may evaluate the column more than once.
+        name: the name of the function in Spark's plans and pages.
     """
     import pyspark.sql.functions as fn
 
     work = pickle.dumps((task, list(columns)))
-    function = in_worker(work, f"{__name__}:run_columns")
+    function = in_worker(work, f"{__name__}:run_columns", name)
     one, several = Iterator[pa.Array], Iterator[tuple[pa.Array, ...]]
     function.__annotations__ = {"batches": several if len(columns) > 1 else one, "return": one}
     asked = fn.arrow_udf(function, type_)  # type: ignore[attr-defined]
@@ -95,7 +104,7 @@ def run_batches(work: bytes, batches: _Batches) -> Iterator[pa.RecordBatch]:
     """
     task, names = pickle.loads(work)
     yield from run_inline(task, (batch.rename_columns(names) for batch in batches))
-    end_task(_load_counts())
+    end_task(load_counts())
 
 
 def run_columns(work: bytes, columns: Iterable[Any]) -> Iterator[pa.Array]:
@@ -106,10 +115,10 @@ def run_columns(work: bytes, columns: Iterable[Any]) -> Iterator[pa.Array]:
         for result in task(pa.RecordBatch.from_arrays(given, names)):
             only = result.num_columns == 1
             yield result.column(0) if only else result.to_struct_array()
-    end_task(_load_counts())
+    end_task(load_counts())
 
 
-def _load_counts() -> tuple[int, ...]:
+def load_counts() -> tuple[int, ...]:
     """The numbers of filters and parts that this process has loaded so far."""
     return counters["filters loaded"], counters["parts mapped"]
 
@@ -126,7 +135,9 @@ def to_arrow(frame: "DataFrame") -> pa.Table:
     return to_arrow_schema(frame.schema).empty_table()
 
 
-def in_worker(work: bytes, function: str) -> Callable[[Any], Iterator[Any]]:
+def in_worker(
+    work: bytes, function: str, name: str = "wherecast"
+) -> Callable[[Any], Iterator[Any]]:
     """A function for Spark's workers that calls another function with the work.
 
     A worker can unpickle the function without Wherecast, so the function can report that Wherecast
@@ -135,6 +146,7 @@ def in_worker(work: bytes, function: str) -> Callable[[Any], Iterator[Any]]:
     Args:
         work: the first argument of the other function, pickled.
         function: the other function, as `module:name`; its second argument is the batches.
+        name: the name that Spark shows in plans and on its pages.
     """
     version = __version__
 
@@ -147,7 +159,7 @@ def in_worker(work: bytes, function: str) -> Callable[[Any], Iterator[Any]]:
             "install the same Wherecast there as on the driver, or set spark.pyspark.python"
             " (or PYSPARK_PYTHON) to a Python that has it"
         )
-        module, _, name = function.partition(":")
+        module, _, inner = function.partition(":")
         try:
             import wherecast
 
@@ -158,8 +170,9 @@ def in_worker(work: bytes, function: str) -> Callable[[Any], Iterator[Any]]:
             raise RuntimeError(
                 f"{where} has Wherecast {wherecast.__version__}, the driver has {version}; {remedy}"
             )
-        return getattr(found, name)(work, batches)
+        return getattr(found, inner)(work, batches)
 
+    called.__name__ = called.__qualname__ = name
     return called
 
 

@@ -22,6 +22,7 @@ from typing_extensions import override
 from wherecast.model.errors import ConfigError, reason_of
 from wherecast.store.blobs.blobs import scheme_of
 from wherecast.store.blobs.checked_blobs import PIECE_BYTES, CheckedBlobs, as_config_error
+from wherecast.store.blobs.object_blobs import LIBRARIES
 
 
 class ArrowBlobs(CheckedBlobs):
@@ -91,7 +92,16 @@ class ArrowBlobs(CheckedBlobs):
         return files.open_input_stream(f"{root}/{name}", compression=None)
 
     def _opened(self) -> tuple[Any, str]:
-        return _opened(self.uri, os.getpid())
+        return file_system_of(self.uri)
+
+
+def file_system_of(uri: str) -> tuple[Any, str]:
+    """The file system of a URI, as `pyarrow.fs` has them, and the path of the URI in it.
+
+    Raises:
+        ConfigError: the scheme is not known, or its library cannot be loaded.
+    """
+    return _opened(uri, os.getpid())
 
 
 @lru_cache(maxsize=64)
@@ -102,6 +112,9 @@ def _opened(uri: str, _process: int) -> tuple[Any, str]:
         ConfigError: it is not known, or its library cannot be loaded.
     """
     with as_config_error("open", uri):
+        if scheme_of(uri) in LIBRARIES:  # read by the library that also has their blobs
+            files, root = _through_fsspec(uri)
+            return files, root.rstrip("/")
         try:
             files, root = FileSystem.from_uri(uri)
         except pa.ArrowInvalid:

@@ -17,23 +17,34 @@ from wherecast.bench.matching import experiment as matching
 from wherecast.bench.matching import peers as matching_peers
 from wherecast.bench.matching import start
 from wherecast.bench.matching import updates as matching_updates
-from wherecast.bench.matching.cases import SCALE, MatchingCase, cases, equal_length, scale
+from wherecast.bench.matching.cases import (
+    SCALE,
+    SMALL,
+    MatchingCase,
+    cases,
+    equal_length,
+    scale,
+)
 from wherecast.bench.matching.peers import DuckDB, is_installed
 from wherecast.bench.measured import WrongResult, pair_hash
 from wherecast.cli.entry import run as command
-from wherecast.model import ConfigError
-from wherecast.workloads import WORKLOADS, bluedove
+from wherecast.model import ConfigError, Schema
+from wherecast.workloads import bluedove
 
 FILTERS, PUBLICATIONS = 250, 300
-JOINED = [name for name in WORKLOADS if name != "mixed"]
+NOT_WHOLE = {case.what for case in cases(None, None) if not case.whole and case.filters > SMALL}
+JOINED = list(dict.fromkeys(case.workload for case in cases(None, None) if case.form))
+JOINED.remove("rules")  # Polars has no join for it
 EVERY_ROW = {
     "what", "engine", "filters", "publications", "matches", "matches/publication",
     "publications/s", "matches/s", "µs/publication", "best µs/publication", "hash",
 }  # fmt: skip
 COLUMNAR_ROW = EVERY_ROW | {
     "read seconds", "build seconds", "first build seconds", "bytes/filter", "table bytes/filter",
-    "inner/publication", "leaf/publication", "checked/publication", "text to first match, s",
-    "bulk adds/s", "bulk removes/s", "single adds/s", "single removes/s", "expected",
+    "inner/publication", "leaf/publication", "checked/publication", "expected",
+}  # fmt: skip
+WHOLE_ROW = COLUMNAR_ROW | {
+    "text to first match, s", "bulk adds/s", "bulk removes/s", "single adds/s", "single removes/s",
 }  # fmt: skip
 
 
@@ -64,11 +75,12 @@ def test_every_engine_finds_the_same(workload: str) -> None:
     needs_peers()
     rows = measured(workload)
     for what in {row["what"] for row in rows}:
-        columnar, scan, duckdb, polars = (row for row in rows if row["what"] == what)
+        mine = [row for row in rows if row["what"] == what and row["engine"] != "conjunctions"]
+        columnar, scan, duckdb, polars = mine
         assert [row["engine"] for row in (columnar, scan, duckdb, polars)] == [
             "columnar", "scan", "duckdb", "polars",
         ]  # fmt: skip
-        assert columnar.keys() >= COLUMNAR_ROW
+        assert columnar.keys() >= (WHOLE_ROW if what not in NOT_WHOLE else COLUMNAR_ROW)
         assert all(row.keys() >= EVERY_ROW for row in (scan, duckdb, polars))
         assert columnar["filters"] == FILTERS
         assert columnar["publications"] == duckdb["publications"] == PUBLICATIONS
@@ -76,6 +88,37 @@ def test_every_engine_finds_the_same(workload: str) -> None:
             assert (row["matches"], row["hash"]) == (columnar["matches"], columnar["hash"])
             assert row["times columnar"] > 0
     assert any(row["matches"] for row in rows)
+
+
+@pytest.mark.parametrize("workload", ["rules", "tags"])
+def test_duckdb_finds_the_same(workload: str) -> None:
+    needs_peers()
+    rows = measured(workload)
+    for what in {row["what"] for row in rows}:
+        found = [row for row in rows if row["what"] == what]
+        assert {row["engine"] for row in found} == {"columnar", "scan", "duckdb"}
+        for row in found:
+            if row["publications"] == PUBLICATIONS:
+                assert (row["matches"], row["hash"]) == (found[0]["matches"], found[0]["hash"])
+    assert any(row["matches"] for row in rows)
+
+
+def test_each_or_stands_beside_its_conjunctions() -> None:
+    rows = measured("alerts_or")
+    whole = [row for row in rows if row["what"] == "alerts_or, wide"]
+    index, split = (
+        next(row for row in whole if row["engine"] == engine)
+        for engine in ("columnar", "conjunctions")
+    )
+    assert split["matches"] > index["matches"]  # what passes both thresholds counts twice
+    assert split["hash"] == index["hash"]  # of the filters
+    assert split["times columnar"] > 0
+
+
+def test_refused_filters_end_the_run() -> None:
+    schema = Schema.from_dict({"a": "int"})
+    with pytest.raises(WrongResult, match=r"1 of 2 filters were refused, the first: b = 1: "):
+        matching_engines.read_table(pa.chunked_array([["a = 1", "b = 1"]]), schema)
 
 
 def test_polars_finds_the_same_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,7 +172,6 @@ class TestWrongResults:
 
         needs_peers()
         monkeypatch.setattr(matching, "PEERS", {"duckdb": Forgetful})
-        monkeypatch.setattr(matching_engines, "PEERS", {"duckdb": Forgetful})
 
     def test_the_run_fails(self) -> None:
         with pytest.raises(WrongResult, match="duckdb found"):

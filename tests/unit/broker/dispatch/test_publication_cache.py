@@ -1,6 +1,7 @@
 """Publications are given back as they were published, from many entries and streams."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -46,6 +47,29 @@ def test_each_comes_back_as_it_was() -> None:
         wc.Publication({"s": "t", "n": "u"}, "made-0-2", None, AT),
         wc.Publication({"city": "Zagreb"}, "made-0-3", None, AT),
         wc.Publication({}, "made-0-4", None, AT),
+    ]
+
+
+@pytest.mark.parametrize(("stream", "more"), [("air", {"seen": AT}), ("any", {"ok": True})])
+def test_many_come_back_as_each_does_alone(stream: str, more: dict[str, Any]) -> None:
+    log = MemoryLog(1)
+    kinds = ({"no2": 0.5, **more}, {"city": "Rijeka"}, {"no2": -1.0, "city": "ž"}, {})
+    given = [
+        wc.Publication(
+            kinds[number % 4],
+            f"p{number}" if number % 3 else None,
+            b"x" * number if number % 5 else None,
+            AT + timedelta(hours=number) if number % 2 else None,
+        )
+        for number in range(100)
+    ]
+    append(log, stream, *given)
+    offsets = list(range(1, 100, 3))
+    cache = cache_of(log)
+    many = cache.get(0, offsets)
+    assert many == [cache.get(0, [offset])[0] for offset in offsets]
+    assert [one and one.publication.attributes for one in many] == [
+        kinds[offset % 4] for offset in offsets
     ]
 
 

@@ -20,9 +20,13 @@ SCHEMA = Schema.from_dict(
         "t": "timestamp",
         "d": {"type": "decimal", "scale": 2},
         "n.s": "string",
+        "as": "array<string>",
+        "ai": "array<int>",
+        "af": "array<float>",
     }
 )
 OPEN = Schema((), open=True)
+ARRAY_DIGESTS = [6889564238166595316, 2212362612764185114, 16832695188905730746]
 values = {
     "i": st.integers(-(2**63), 2**63 - 1),
     "f": st.floats(allow_nan=False, allow_infinity=False),
@@ -32,6 +36,9 @@ values = {
         lambda moment: moment.replace(tzinfo=dt.UTC)
     ),
     "n.s": st.sampled_from(["", "x"]),
+    "as": st.lists(st.none() | st.sampled_from(["", "x", "y" * 300]), max_size=3),
+    "ai": st.lists(st.none() | st.sampled_from([0, 1, -1]), max_size=3),
+    "af": st.lists(st.none() | st.sampled_from([0.0, 0.5]), max_size=3),
 }
 bodies = st.tuples(st.fixed_dictionaries({}, optional=values), st.none() | st.binary(max_size=3))
 
@@ -74,6 +81,22 @@ def test_undeclared_attributes_count_and_missing_ones_do_not() -> None:
     found = digests(rows, OPEN)
     assert found[0] == found[1]
     assert len(set(found)) == 6
+
+
+@given(st.lists(bodies, min_size=1, max_size=3))
+def test_many_rows_have_the_digests_of_few(
+    rows: list[tuple[dict[str, Any], bytes | None]],
+) -> None:
+    many = digests(rows * 20, SCHEMA)
+    assert many == digests(rows, SCHEMA) * 20
+
+
+def test_digests_of_arrays_stay_as_they_are() -> None:
+    row = {"as": ["čaj", None, ""], "ai": [1, -1], "af": [0.5]}
+    found = digests([(row, None), ({"as": []}, None), ({"as": [None]}, None)], SCHEMA)
+    assert found == ARRAY_DIGESTS
+    assert digests([({"af": [-0.0]}, None)], SCHEMA) == digests([({"af": [0.0]}, None)], SCHEMA)
+    assert len({*digests([({"as": ["x", "y"]}, None), ({"as": ["y", "x"]}, None)], SCHEMA)}) == 2
 
 
 def test_they_stay_as_they_are() -> None:

@@ -61,7 +61,7 @@ def test_bad_rows_are_rejected_with_their_error_and_spoil_nothing() -> None:
     table = read_filters(texts, SCHEMA)
     assert [(row, str(error)) for row, error in table.rejected] == [
         (1, "the filter is null"),
-        (2, "not a WHERE clause near '>' (at position 2)"),
+        (2, "not a WHERE clause: > needs something on its right (at position 2)"),
         (3, "unknown attribute nope (at position 0)"),
         (5, "the filter is empty (at position 0); write TRUE to match every publication"),
         (6, "i needs a number, not the string a (at position 4); write the number without quotes"),
@@ -171,3 +171,19 @@ def test_decimals_of_one_shape_are_read_as_columns(alone: list[int]) -> None:
     schema = Schema.from_dict({"price": {"type": "decimal", "scale": 2}})
     read_filters([f"price > {n}.{n:02} AND price < 1000" for n in range(100)], schema)
     assert alone == []
+
+
+def test_filters_share_a_shape_by_the_constants_inside_their_formulas(
+    alone: list[int], compiled: list[str]
+) -> None:
+    texts = [f"x * {2 + n % 2} - i > {n}.5" for n in range(20)] + ["x * 7 - i > 1.5"]
+    table = read_filters(texts, SCHEMA)
+    assert compiled == ["x * 1 - i > 1.5", "x * 2 - i > 1.5", "x * 3 - i > 1.5"]
+    assert alone == [20]  # the only filter of its constant
+    assert [a.name for a in table.attributes] == ["x * 2 - i", "x * 3 - i", "x * 7 - i"]
+
+
+def test_a_condition_inside_a_formula_keeps_its_constants(alone: list[int]) -> None:
+    table = read_filters([f"(x > {n}) IS NULL" for n in range(4)], SCHEMA)
+    assert sorted(alone) == [0, 1, 2, 3]
+    assert [a.name for a in table.attributes] == [f"x > {n}.0" for n in range(4)]

@@ -56,7 +56,8 @@ def fields(text: str) -> dict[str, Any]:
         ("s >= 'a' AND s < 'b'", {"low": "a", "high": "b"}),
         ("s LIKE 'ab'", {"values": ("ab",)}),
         ("s IN ('ab', 'cd') AND s LIKE 'a%'", {"values": ("ab",)}),
-        ("s IN ('ab', 'CD') AND lower(s) = 'cd'", {"values": ("CD",)}),
+        ("lower(s) IN ('ab', 'cd') AND lower(s) LIKE 'c%'", {"values": ("cd",)}),
+        ("i + 1 > 2 AND i + 1 < 9", {"low": 3, "high": 8}),
         ("b", {"low": 1}),
         ("NOT b", {"high": 0}),
         ("b <> TRUE", {"high": 0}),
@@ -66,6 +67,14 @@ def fields(text: str) -> dict[str, Any]:
 )
 def test_predicates_on_one_attribute_are_intersected(text: str, expected: dict[str, Any]) -> None:
     assert fields(text) == expected
+
+
+def test_an_attribute_and_what_is_derived_from_it_have_a_constraint_each() -> None:
+    found = Filter("s IN ('ab', 'CD') AND lower(s) = 'cd'", SCHEMA)
+    (conjunction,) = found.normal.conjunctions
+    values = {one.attribute.name: one.values for one in conjunction.constraints}
+    assert values == {"s": ("CD", "ab"), "lower(s)": ("cd",)}
+    assert [text for text in ("ab", "CD", "cd") if found.matches({"s": text})] == ["CD"]
 
 
 def test_a_set_is_never_its_hull_and_less_is_never_minus_one() -> None:

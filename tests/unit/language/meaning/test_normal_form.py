@@ -1,10 +1,15 @@
+from random import Random
+from typing import Any
+
 import pytest
 
+from tests.seeds import run_seed
 from wherecast.language import Filter
 from wherecast.language.meaning import normal_form as module
-from wherecast.language.meaning.constraint import describe
+from wherecast.language.meaning.constraint import allows, describe
+from wherecast.language.meaning.index_plan import COVER_MAX
 from wherecast.language.text.write import write
-from wherecast.model import FilterError, Limits, Schema
+from wherecast.model import Limits, Schema
 
 SCHEMA = Schema.from_dict({"a": "int", "b": "int", "c": "int", "s": "string", "ok": "bool"})
 
@@ -60,27 +65,63 @@ def test_at_most_three_reasons_are_given() -> None:
     assert warning.count("exclude each other") == 3
 
 
-def test_an_explosion_is_counted_and_refused_before_it_is_expanded(
+def test_an_explosion_is_counted_and_covered_without_being_expanded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A hundred ORs of two under ANDs would be 2^100 conjunctions."""
     expanded: list[object] = []
     monkeypatch.setattr(module, "_expand", lambda part: expanded.append(part) or iter(()))
-    text = " AND ".join("(a = 1 OR b = 2)" for _ in range(100))
-    with pytest.raises(FilterError) as caught:
-        Filter(text, SCHEMA)
-    assert f"the filter has {2**100} conjunctions" in caught.value.message
-    assert caught.value.code == "limit"
+    text = " AND ".join(f"(a = {n} OR b = {n})" for n in range(100))
+    found = Filter(f"({text}) OR c = 5", SCHEMA)
+    assert not found.normal.is_exact
+    assert 0 < len(found.normal.conjunctions) <= COVER_MAX
     assert expanded == []
+    assert found.matches({"c": 5})
+    assert not found.matches({"a": 1, "b": 2})
 
 
-def test_the_limit_itself_is_allowed() -> None:
+def test_a_cover_holds_wherever_the_filter_does() -> None:
+    text = " AND ".join(f"(a = {n % 3} OR b <> {n} OR s LIKE 'x{n}%')" for n in range(12))
+    found = Filter(f"({text}) AND (c = 1 OR ok)", SCHEMA)
+    assert not found.normal.is_exact
+    rng, verdicts = Random(run_seed()), set()
+    for _ in range(500):
+        row = {
+            name: value
+            for name, value in {
+                "a": rng.randrange(3), "b": rng.randrange(20), "c": rng.randrange(2),
+                "s": f"x{rng.randrange(12)}", "ok": rng.random() < 0.5,
+            }.items()
+            if rng.random() < 0.8
+        }  # fmt: skip
+        verdicts.add(found.matches(row))
+        if found.matches(row):
+            assert any(holds(one, row) for one in found.normal.conjunctions), row
+    assert verdicts == {True, False}
+
+
+def holds(conjunction: module.Conjunction, row: dict[str, Any]) -> bool:
+    """Whether the constraints on one attribute each hold on a row."""
+    assert not conjunction.residual
+    for one in conjunction.constraints:
+        value = row.get(one.attribute.name)  # keys of ints, bools and strings are the values
+        if one.presence == "missing" or value is None or not allows(one, value):
+            return False
+    return True
+
+
+def test_the_limit_itself_is_exact() -> None:
     text = " AND ".join("(a = 1 OR b = 2)" for _ in range(6))
     assert len(shown(text)) <= 64
-    with pytest.raises(FilterError, match="the limit is 63"):
-        Filter(text, SCHEMA, Limits(conjunctions_max=63))
-    with pytest.raises(FilterError, match="128 conjunctions"):
-        Filter(f"{text} AND c NOT BETWEEN 1 AND 2", SCHEMA)
+    assert Filter(text, SCHEMA).normal.is_exact
+    for found in (
+        Filter(text, SCHEMA, Limits(conjunctions_max=63)),
+        Filter(f"{text} AND c NOT BETWEEN 1 AND 2", SCHEMA),
+    ):
+        assert not found.normal.is_exact
+        assert len(found.normal.conjunctions) <= COVER_MAX
+        assert found.matches({"a": 1, "b": 5, "c": 3})
+        assert not found.matches({"a": 2, "b": 1, "c": 3})
 
 
 def test_a_constraint_stands_once_per_attribute_in_the_order_of_names() -> None:

@@ -4,6 +4,7 @@ from wherecast.language.meaning.patterns import (
     ANY,
     ONE,
     PatternProblem,
+    _forms,
     count_wildcards,
     ilike,
     like,
@@ -78,3 +79,10 @@ def test_a_hostile_pattern_ends() -> None:
     assert not like(value, "%a_a" * 15 + "%b%", "\\")
     assert like(value + "b", "%a" * 31 + "%b", "\\")
     assert not like(value, "_" * 32 + "%" + "a" * 3000 + "b", "\\")
+
+
+def test_forms_that_were_read_and_dropped_take_bounded_memory() -> None:
+    for number in range(4_000):
+        assert not like("a", f"{number}_" + "x" * 8_000 + "%", "\\")
+    assert _forms.nbytes <= 16 * 1024 * 1024
+    assert len(_forms) > 100

@@ -149,7 +149,7 @@ class Later(list[object]):
 
 def frozen(table: PredicateTable) -> PredicateTable:
     """The table as if it came from a mapped file."""
-    fields = {name: getattr(table, name) for name in table.__slots__}
+    fields = {name: getattr(table, name) for name in PredicateTable.__dataclass_fields__}
     for name, value in fields.items():
         if isinstance(value, np.ndarray):
             fields[name] = np.frombuffer(value.tobytes(), value.dtype)

@@ -45,6 +45,7 @@ PUBLICATIONS = 1_000
 WIDE = 5_000  # filters of many predicates
 BAD_KEY_MAX = 10  # times what one group for all would read
 LONE_CHECKS_MAX = 1_000  # entries that one publication is compared with
+OR_MAX = 1.2  # times what the conjunctions cost as filters of their own
 
 
 @pytest.mark.parametrize("name", BOUNDS)
@@ -129,3 +130,54 @@ def test_a_publication_alone_meets_few_of_many_filters(
     assert index.match([{"a": 5}]).to_pylist() == [[5]]
 
     assert index.stats()["entries_checked"] - before <= LONE_CHECKS_MAX
+
+
+def _blocks_and_checks(schema: Schema, texts: list[str], batch: pa.RecordBatch) -> tuple[int, int]:
+    index = columnar(schema, texts)
+    index.match(batch)
+    stats = index.stats()
+    return stats["blocks_inner_read"] + stats["blocks_leaf_read"], stats["entries_checked"]
+
+
+@pytest.mark.parametrize(
+    ("common", "first", "second"),
+    [
+        ("city = {c} AND ", "no2 > {x}", "pm10 > {y}"),
+        ("", "no2 > {x}", "pm10 > {y}"),
+        ("", "no2 BETWEEN {x} AND {x} + 0.001", "pm10 BETWEEN {y} AND {y} + 0.001"),
+        ("", "no2 > 99 + {x} / 100", "pm10 > {y}"),
+        ("city = {c} AND ", "no2 > {x}", "hour IN (1, 2, 3, 4, 5, 6)"),
+    ],
+)
+def test_or_costs_what_its_conjunctions_cost_as_filters(
+    common: str, first: str, second: str
+) -> None:
+    draw = np.random.default_rng(8)
+    schema = Schema.from_dict({"city": "int", "no2": "float", "pm10": "float", "hour": "int"})
+    cities, ends = draw.integers(0, 50, 10_000).tolist(), (draw.random((10_000, 2)) * 100).tolist()
+    given = [{"c": city, "x": round(x, 3), "y": round(y, 3)}
+             for city, (x, y) in zip(cities, ends, strict=True)]  # fmt: skip
+    batch = pa.record_batch(
+        {
+            "city": draw.integers(0, 50, 500),
+            "no2": draw.random(500) * 100,
+            "pm10": draw.random(500) * 100,
+            "hour": draw.integers(0, 24, 500),
+        }
+    )
+    either = [_filled(f"{common}({first} OR {second})", row) for row in given]
+    alone = [_filled(f"{common}{part}", row) for part in (first, second) for row in given]
+
+    blocks, checks = _blocks_and_checks(schema, either, batch)
+    own_blocks, own_checks = _blocks_and_checks(schema, alone, batch)
+
+    assert blocks <= OR_MAX * own_blocks
+    assert checks <= OR_MAX * own_checks
+
+
+def _filled(text: str, row: dict[str, float]) -> str:
+    """A text with its numbers, of which sums are computed."""
+    filled = text.replace("99 + {x} / 100", str(99 + row["x"] / 100))
+    for name in ("x", "y"):
+        filled = filled.replace(f"{{{name}}} + 0.001", str(row[name] + 0.001))
+    return filled.format(**row)

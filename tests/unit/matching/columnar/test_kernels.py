@@ -1,5 +1,7 @@
 """Each kernel beside its obvious twin, written with NumPy or plain loops."""
 
+from itertools import pairwise
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -9,6 +11,7 @@ pytest.importorskip("numba")
 from wherecast.language.meaning.keys import RANGES, float_keys
 from wherecast.matching.columnar import kernels
 from wherecast.matching.columnar.cells import QuantiserBuilder
+from wherecast.matching.columnar.layout import Stamps
 from wherecast.matching.columnar.search.encoder import Encoder, Encoding
 from wherecast.matching.columnar.slots import SlotColumn
 
@@ -90,7 +93,7 @@ def test_an_order_is_a_permutation_that_keeps_boxes_small(entries: int) -> None:
     sums = np.linspace(0, 1, 1_003).astype(np.float32)
     starts, tops = np.zeros(2, np.int64), np.full(2, 1_001, np.int64)
 
-    order = kernels.order_of(low, high, sums, starts, tops, 64)
+    order = kernels.order_of(low, high, sums, starts, tops, 64, np.zeros(2, bool))
 
     assert sorted(order.tolist()) == list(range(entries))
 
@@ -118,3 +121,40 @@ def test_parts_become_rows() -> None:
         at += size
     assert [out[ends[10 + r] : ends[11 + r]].tolist() for r in range(50)] == rows
     assert ends[60] == 7 + len(stream)
+
+
+def stamps(filters: int) -> Stamps:
+    return Stamps(np.zeros(filters, np.uint8), np.zeros(1, np.int64))
+
+
+def test_rows_keep_each_filter_once() -> None:
+    """More rows than there are marks, of a chunk behind others."""
+    draw = np.random.default_rng(4)
+    sizes = draw.integers(0, 30, 600)
+    ends = np.cumsum(np.concatenate([[0], sizes]))
+    out = draw.integers(0, 20, int(ends[-1])).astype(np.int32)
+    rows = [out[a:b].tolist() for a, b in pairwise(ends.tolist())]
+
+    kernels.once(5, 595, ends, out, stamps(20))
+
+    kept = [out[a:b].tolist() for a, b in pairwise(ends.tolist())]
+    assert kept == rows[:5] + [list(dict.fromkeys(row)) for row in rows[5:]]
+
+
+def test_matches_are_added_to_rows_once() -> None:
+    draw = np.random.default_rng(5)
+    rows = [draw.permutation(30)[: draw.integers(0, 20)].tolist() for _ in range(600)]
+    ends = np.cumsum([0, *map(len, rows)])
+    numbers = np.array([number for row in rows for number in row], np.int32)
+    publications, filters = draw.integers(0, 600, 2_000), draw.integers(0, 30, 2_000)
+    publications[publications % 7 == 0] = 3  # rows that get none
+    out = np.zeros(len(numbers) + len(filters), np.int32)
+
+    joined = kernels.add_matches(
+        ends, numbers, publications, filters.astype(np.int32), stamps(30), out
+    )
+
+    for publication, number in zip(publications.tolist(), filters.tolist(), strict=True):
+        if number not in rows[publication]:
+            rows[publication].append(number)
+    assert [out[a:b].tolist() for a, b in pairwise(joined.tolist())] == rows

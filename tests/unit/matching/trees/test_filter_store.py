@@ -74,7 +74,7 @@ def test_circles_have_boxes_where_they_may() -> None:
         ("b > 5 AND b < 3", FLAG.NEVER),
         ("a > 200", FLAG.NEVER),
         ("t = 'nothing'", FLAG.NEVER),
-        ("a = 1 OR TRUE", FLAG.ALWAYS),
+        ("a = 1 OR TRUE", FLAG.ALWAYS | FLAG.BOX),
     ],
 )
 def test_flags(text: str, expected: int) -> None:

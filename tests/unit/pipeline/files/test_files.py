@@ -41,7 +41,7 @@ class TestJsonLines:
         lines = [
             '{"i": 1, "f": 1, "s": "a", "b": true, "t": "2026-05-01T12:00:00Z", "at": {"x": 1.5}}',
             "",
-            '{"i": 2, "f": 2.5, "s": null, "tags": [1], "mixed": 1, "big": 9007199254740993}',
+            '{"i": 2, "f": 2.5, "s": null, "tags": [1, true], "mixed": 1, "big": 9007199254740993}',
             '{"mixed": "one", "empty": null, "at.y": 2}',
         ]
         path = write(tmp_path / "in.jsonl", "\n".join(lines))
@@ -60,10 +60,46 @@ class TestJsonLines:
         }
         assert schema.unsupported == {"tags": "list", "mixed": "int or string", "empty": "null"}
         assert rows(path)[1:] == [
-            {"i": 2, "f": 2.5, "tags": "[1]", "mixed": "1", "big": 9007199254740993},
+            {"i": 2, "f": 2.5, "tags": "[1,true]", "mixed": "1", "big": 9007199254740993},
             {"mixed": '"one"', "at.y": 2},
         ]
         assert rows(path)[0]["t"] == datetime(2026, 5, 1, 12, tzinfo=UTC)
+
+    def test_arrays_of_one_type_are_attributes(self, tmp_path: Path) -> None:
+        lines = [
+            '{"i": [1, null], "f": [1], "s": ["a"], "e": [], "t": ["2026-05-01T12:00:00Z"]}',
+            '{"i": [], "f": [0.5], "s": ["2026-05-01T12:00:00Z"], "b": [true], "n": [[1]]}',
+            json.dumps({"o": {"x": [1.5]}, "long": [0] * 1001}),
+            '{"both": [1]}\n{"both": 1}\n{"mixed": ["a"]}\n{"mixed": [1]}',
+        ]
+        path = write(tmp_path / "in.jsonl", "\n".join(lines))
+
+        schema = open_publications(path).schema
+
+        assert {a.name: a.type for a in schema} == {
+            "i": "array<int>", "f": "array<float>", "s": "array<string>", "e": "array<string>",
+            "t": "array<string>", "o.x": "array<float>",
+        }  # fmt: skip
+        assert schema.unsupported == {
+            "b": "list", "n": "list", "long": "list", "both": "array<int> or int",
+            "mixed": "array<int> or array<string>",
+        }  # fmt: skip
+        first, second, third, *_ = rows(path)
+        assert first == {
+            "i": [1, None], "f": [1.0], "s": ["a"], "e": [], "t": ["2026-05-01T12:00:00Z"],
+        }  # fmt: skip
+        assert (second["i"], second["b"], second["n"]) == ([], "[true]", "[[1]]")
+        assert third["o.x"] == [1.5]
+        assert json.loads(third["long"]) == [0] * 1001
+
+    def test_a_declared_array_is_read(self, tmp_path: Path) -> None:
+        schema = Schema.from_dict({"tags": "array<string>"}, open=True)
+        path = write(tmp_path / "in.jsonl", '{"tags": ["a"]}\n{"tags": [1]}\n{"x": ["a"]}')
+        assert rows(path, schema)[:1] == [{"tags": ["a"]}]
+        assert letters(path, schema) == {
+            1: "attribute tags[0]: needs a string, not the number 1",
+            2: "attribute x: needs a number, not an array",
+        }
 
     def test_bad_lines_have_their_numbers(self, tmp_path: Path) -> None:
         lines = [
@@ -113,6 +149,13 @@ class TestCsv:
         '1,Zagreb,2026-05-01T12:00,"a, b",1.5,true,007\n'
         ',"",2026-05-02 00:00:00+02:00,,2,FALSE,x1\n'
     )
+
+    def test_an_array_attribute_is_refused(self, tmp_path: Path) -> None:
+        schema = Schema.from_dict({"n": "int", "tags": "array<string>"})
+        path = write(tmp_path / "in.csv", "n,tags\n1,[a]\n")
+        with pytest.raises(ConfigError, match=r"tags is array<string>.*CSV.*use .jsonl or .parq"):
+            rows(path, schema)
+        assert rows(write(tmp_path / "other.csv", "n\n1\n"), schema) == [{"n": 1}]
 
     def test_columns_are_typed_by_the_schema(self, tmp_path: Path) -> None:
         path = write(tmp_path / "in.csv", self.TEXT)
@@ -177,8 +220,14 @@ class TestParquet:
         pq.write_table(table, tmp_path / "in.parquet")
         file = open_publications(tmp_path / "in.parquet")
 
-        assert file.schema.names == ("n", "at.x")
+        assert file.schema.names == ("n", "at.x", "tags")
         assert rows(tmp_path / "in.parquet") == [{"n": 1, "at": {"x": 1}, "tags": ["a"]}]
+
+    def test_lists_of_any_length_are_read(self, tmp_path: Path) -> None:
+        vectors = pa.array([[0.5] * 1536, None], pa.list_(pa.float32(), 1536))
+        pq.write_table(pa.table({"n": [1, 2], "vector": vectors}), tmp_path / "in.parquet")
+        assert open_publications(tmp_path / "in.parquet").schema.names == ("n", "vector")
+        assert [len(row.get("vector", ())) for row in rows(tmp_path / "in.parquet")] == [1536, 0]
 
     def test_a_column_that_cannot_be_the_attribute_is_refused_at_once(self, tmp_path: Path) -> None:
         pq.write_table(pa.table({"n": ["one"]}), tmp_path / "in.parquet")

@@ -5,10 +5,12 @@ whole columns, and the kernels are compared with it. `columnar.layout` says what
 """
 
 from wherecast.matching.columnar.kernels.cell_kernels import encode
-from wherecast.matching.columnar.kernels.matching import gather, match_groups, match_rows, scan
+from wherecast.matching.columnar.kernels.matching import match_groups, match_rows, scan
 from wherecast.matching.columnar.kernels.order import fill_leaves, fill_level, order_of
+from wherecast.matching.columnar.kernels.program_kernels import advance
+from wherecast.matching.columnar.kernels.result_rows import add_matches, gather, once
 
 __all__ = [
-    "encode", "fill_leaves", "fill_level", "gather", "match_groups", "match_rows", "order_of",
-    "scan",
+    "add_matches", "advance", "encode", "fill_leaves", "fill_level", "gather", "match_groups",
+    "match_rows", "once", "order_of", "scan",
 ]  # fmt: skip

@@ -7,6 +7,7 @@ there are many groups, a group takes all publications that have its attributes (
 import numpy as np
 
 from wherecast.matching.columnar.kernels.cell_kernels import key_at, lower_bound
+from wherecast.matching.columnar.kernels.result_rows import next_mark, put_once
 from wherecast.matching.columnar.kernels.simd import (
     count_bits,
     edge64,
@@ -31,24 +32,45 @@ _DIMS, _LEVELS, _BASE, _FIRST = (
 _FLAGS, _SIZE, _NEEDED, _EXACT, _REST = (
     int(word) for word in (Header.FLAGS, Header.SIZE, Header.NEEDED, Header.EXACT, Header.REST)
 )
+_CLAUSES, _CONJUNCTIONS = int(Header.CLAUSES), int(Header.CONJUNCTIONS)
 _SLOTS = 8 * int(Header.SLOTS)  # bytes
-_CHECK_ALL, _CHECK_EDGES, _EXTRA, _HAS_REST = (
+_CHECK_ALL, _CHECK_EDGES, _EXTRA, _HAS_REST, _ONCE = (
     int(flag)
-    for flag in (GroupFlag.CHECK_ALL, GroupFlag.CHECK_EDGES, GroupFlag.EXTRA, GroupFlag.REST)
-)
+    for flag in (
+        GroupFlag.CHECK_ALL, GroupFlag.CHECK_EDGES, GroupFlag.EXTRA, GroupFlag.REST,
+        GroupFlag.ONCE,
+    )
+)  # fmt: skip
 _RANGE, _SET, _NOT_SET, _MISSING = (
     int(kind) for kind in (Exact.RANGE, Exact.SET, Exact.NOT_SET, Exact.MISSING)
 )
 (
     _COLUMNS, _IS_FLOAT, _HEADERS, _BLOCKS, _NUMBERS, _SOURCES, _OFFSETS, _PREDICATE_SLOTS, _KINDS,
     _LOWS, _HIGHS, _KEYS, _EXACT_SLOTS, _REST_ENDS, _RESTS, _DIRECTORY, _GROUPS, _SECONDS, _SCRATCH,
+    _STAMPS,
 ) = (int(pointer) for pointer in Pointers)  # fmt: skip
 _HEADER_BYTES = 192
 
 
 @njit(inline="always")
-def _block(blocks, at, dims, row, slots):
+def _clauses(blocks, at, dims, row, slots, clauses):
+    """The lanes of a block that hold one cell of each clause."""
+    bits, some = _ALL, range64(blocks, at, load_u16(row, np.int64(load_u16(slots, 0))))
+    for dim in range(1, dims):
+        if (clauses >> dim) & 1 == 0:
+            bits &= some
+            if bits == 0:
+                return bits
+            some = np.uint64(0)
+        some |= range64(blocks, at + dim * 128, load_u16(row, np.int64(load_u16(slots, dim))))
+    return bits & some
+
+
+@njit(inline="always")
+def _block(blocks, at, dims, row, slots, clauses):
     """The lanes of a block that hold a publication's cells."""
+    if clauses:
+        return _clauses(blocks, at, dims, row, slots, clauses)
     bits = range64(blocks, at, load_u16(row, np.int64(load_u16(slots, 0))))
     if dims > 1:
         bits &= range64(blocks, at + 128, load_u16(row, np.int64(load_u16(slots, 1))))
@@ -85,6 +107,16 @@ def _holds(at, conjunction, publication, row):
     return True
 
 
+@njit(inline="always")
+def _one_holds(at, first, count, publication, row):
+    """Whether one of the conjunctions from `first` on holds, decided on exact keys."""
+    conjunction, end, holds = first, first + count, False
+    while conjunction < end and not holds:
+        holds = _holds(at, conjunction, publication, row)
+        conjunction += 1
+    return holds
+
+
 @njit(cache=True, nogil=True)
 def scan(there, begin, conjunctions, pointers, pairs, count):
     """Finds the conjunctions that hold, each tried on each publication from `begin` on.
@@ -118,6 +150,7 @@ def _leaves(at, header, row, half):
     """
     blocks, scratch, slots = load_i64(at, _BLOCKS), load_i64(at, _SCRATCH), header + _SLOTS
     dims, waiting, start, read = load_i64(header, _DIMS), 1, 0, 0
+    clauses = load_i64(header, _CLAUSES)
     store_i32(scratch, 0, np.int32(0))
     for level in range(load_i64(header, _LEVELS) - 1, 0, -1):
         base = load_i64(header, _BASE + level)
@@ -125,7 +158,7 @@ def _leaves(at, header, row, half):
         target, children = half - start, 0
         for item in range(waiting):
             block = np.int64(load_i32(scratch, start + item))
-            bits = _block(blocks, base + block * dims * 128, dims, row, slots)
+            bits = _block(blocks, base + block * dims * 128, dims, row, slots, clauses)
             while bits:
                 child = block * 64 + first_bit(bits)
                 store_i32(scratch, target + children, np.int32(child))
@@ -190,16 +223,35 @@ def _emit(at, bits, position, out, found):
 
 
 @njit(inline="always")
-def _probe(at, header, row, publication, half, out, found, extra, extra_count, counters):
-    """Matches a publication with the entries of one group; returns the new counts."""
+def _emit_once(at, bits, position, out, found, mark):
+    """Writes the filters of the lanes that no entry has reported for this publication."""
+    numbers, marks = load_i64(at, _NUMBERS), load_i64(at, _STAMPS)
+    if bits == _ALL:
+        for lane in range(64):
+            found = put_once(load_i32(numbers, position + lane), out, found, marks, mark)
+        return found
+    while bits:
+        number = load_i32(numbers, position + first_bit(bits))
+        found = put_once(number, out, found, marks, mark)
+        bits &= bits - _ONE
+    return found
+
+
+@njit(inline="always")
+def _probe(at, header, row, publication, half, out, found, extra, extra_count, counters, mark):
+    """Matches a publication with the entries of one group; returns the new counts.
+
+    Each filter is written once where `mark` is that of the publication; 0 asks no stamps.
+    """
     start, waiting, inner = _leaves(at, header, row, half)
     blocks, scratch, sources = load_i64(at, _BLOCKS), load_i64(at, _SCRATCH), load_i64(at, _SOURCES)
     dims, flags = load_i64(header, _DIMS), load_i64(header, _FLAGS)
     base, first, checked = load_i64(header, _BASE), load_i64(header, _FIRST), 0
+    clauses, count = load_i64(header, _CLAUSES), max(1, load_i64(header, _CONJUNCTIONS))
     for item in range(waiting):
         block = np.int64(load_i32(scratch, start + item))
         here, position = base + block * dims * 128, first + block * 64
-        bits = _block(blocks, here, dims, row, header + _SLOTS)
+        bits = _block(blocks, here, dims, row, header + _SLOTS, clauses)
         if bits == 0:
             continue
         unsure = np.uint64(0)
@@ -215,7 +267,8 @@ def _probe(at, header, row, publication, half, out, found, extra, extra_count, c
             lane = first_bit(unsure)
             unsure &= unsure - _ONE
             checked += 1
-            if not _holds(at, np.int64(load_i32(sources, position + lane)), publication, row):
+            source = np.int64(load_i32(sources, position + lane))
+            if not _one_holds(at, source, count, publication, row):
                 bits &= ~(_ONE << np.uint64(lane))
         if flags & _EXTRA:
             while bits:
@@ -223,6 +276,8 @@ def _probe(at, header, row, publication, half, out, found, extra, extra_count, c
                 store_i32(extra, 2 * extra_count + 1, np.int32(position + first_bit(bits)))
                 extra_count += 1
                 bits &= bits - _ONE
+        elif flags & _ONCE and mark:
+            found = _emit_once(at, bits, position, out, found, mark)
         elif bits:
             found = _emit(at, bits, position, out, found)
     counters[0] += inner
@@ -241,7 +296,7 @@ def _usable(header, row):
 
 
 @njit(cache=True, nogil=True)
-def match_rows(cells, begin, first, pointers, half, out, ends, extra, counts):
+def match_rows(cells, begin, first, pointers, half, out, ends, extra, counts, stamps):
     """Matches the publications of a chunk from `begin` on; returns the next one to match.
 
     Stops where `out` or `extra` could overflow; the caller makes room and calls again.
@@ -249,14 +304,14 @@ def match_rows(cells, begin, first, pointers, half, out, ends, extra, counts):
     Shapes: cells uint16 [rows, slots]; first, the row of the batch that the chunk begins with;
     pointers int64, the addresses of the arrays that the fields of `Pointers` name, which the caller
     keeps alive; out int32; ends int64 [rows of the batch + 1]; extra int32 [room, 2]; counts int64
-    [4]: inner and leaf blocks read, entries checked, extra matches.
+    [4]: inner and leaf blocks read, entries checked, extra matches; stamps, `Stamps`.
     """
     rows, width = cells.shape
     at, matrix, result = pointers.ctypes.data, cells.ctypes.data, out.ctypes.data
     lists, others, members = load_i64(at, _DIRECTORY), load_i64(at, _SECONDS), load_i64(at, _GROUPS)
     extra_at, extra_count, found = extra.ctypes.data, counts[3], ends[first + begin]
     for publication in range(begin, rows):
-        row = matrix + publication * width * 2
+        row, mark = matrix + publication * width * 2, next_mark(stamps.marks, stamps.last)
         inner, leaf, checked = counts[0], counts[1], counts[2]
         for slot in range(width + 1):
             if slot < width and load_u16(row, slot) == 0:
@@ -274,7 +329,7 @@ def match_rows(cells, begin, first, pointers, half, out, ends, extra, counts):
                     return publication  # this row is matched again, from its start
                 found, extra_count = _probe(
                     at, header, row, first + publication, half, result, found, extra_at,
-                    extra_count, counts,
+                    extra_count, counts, mark,
                 )  # fmt: skip
         ends[first + publication + 1] = found
         counts[3] = extra_count
@@ -296,8 +351,8 @@ def match_groups(cells, there, state, first, pointers, groups, half, stream, par
     """Matches the publications of a chunk group by group, from a state on; whether all are done.
 
     What a publication finds in a group is a part: the publication and the number of its matches,
-    which are next in `stream`. Stops where an array could overflow; the caller makes room and calls
-    again.
+    which are next in `stream`. A filter may be in several parts of a publication: `once` follows.
+    Stops where an array could overflow; the caller makes room and calls again.
 
     Shapes: as `match_rows`; there uint64 [slots, words of 64 rows]; state int64 [2], the group and
     the publication to go on with; groups, how many there are; stream int32; parts int32 [room, 2];
@@ -326,7 +381,7 @@ def match_groups(cells, there, state, first, pointers, groups, half, stream, par
                 before = found
                 found, extra_count = _probe(
                     at, header, matrix + publication * width * 2, first + publication, half,
-                    result, found, extra_at, extra_count, counts,
+                    result, found, extra_at, extra_count, counts, np.uint8(0),
                 )  # fmt: skip
                 if found > before:
                     store_i32(parts_at, 2 * part, np.int32(publication))
@@ -335,27 +390,3 @@ def match_groups(cells, there, state, first, pointers, groups, half, stream, par
         begin = 0
     counts[3], counts[4], counts[5] = extra_count, found, part
     return True
-
-
-@njit(cache=True, nogil=True)
-def gather(parts, count, stream, first, rows, ends, out):
-    """Puts the parts of a chunk into the rows of the result.
-
-    Shapes: parts int32 [count or more, 2]; stream int32; ends int64 [rows of the batch + 1], known
-    up to `first`, filled for the `rows` after it; out int32, with room for all of `stream`.
-    """
-    free = np.zeros(rows + 1, np.int64)
-    for part in range(count):
-        free[parts[part, 0] + 1] += parts[part, 1]
-    free[0] = ends[first]
-    for row in range(rows):
-        free[row + 1] += free[row]
-        ends[first + row + 1] = free[row + 1]
-    source, target, at = stream.ctypes.data, out.ctypes.data, 0
-    for part in range(count):
-        row, size = np.int64(parts[part, 0]), np.int64(parts[part, 1])
-        here = free[row]
-        for place in range(size):
-            store_i32(target, here + place, load_i32(source, at + place))
-        free[row] = here + size
-        at += size

@@ -6,7 +6,7 @@ from wherecast.matching.compile_cache.cached_njit import njit
 
 
 @njit(cache=True, nogil=True)
-def _split_cost(sample, key, threshold, low, high, mass, starts, tops):
+def _split_cost(sample, key, threshold, low, high, mass, starts, tops, continues):
     """The expected work after a split of a sample of entries at a threshold of a key."""
     dims = low.shape[1]
     box_low = np.full((2, dims), 65535, np.int64)
@@ -23,17 +23,21 @@ def _split_cost(sample, key, threshold, low, high, mass, starts, tops):
     for side in range(2):
         cost = np.float64(count[side])
         if count[side]:
+            none = 1.0  # of the sides of a clause is satisfied
             for dim in range(dims):
                 upper = min(box_high[side, dim], tops[dim]) + 1
                 lower = min(box_low[side, dim], tops[dim])
                 share = mass[starts[dim] + upper] - mass[starts[dim] + lower]
-                cost *= max(share, 1e-7)
+                none *= 1.0 - share
+                if dim == dims - 1 or not continues[dim + 1]:
+                    cost *= max(1.0 - none, 1e-7)
+                    none = 1.0
         total += cost
     return total
 
 
 @njit(cache=True, nogil=True)
-def _best_key(order, start, end, cut, low, high, mass, starts, tops, sample_max):
+def _best_key(order, start, end, cut, low, high, mass, starts, tops, sample_max, continues):
     """The key (2 * dim for low ends, 2 * dim + 1 for high ends) whose split costs least."""
     count = end - start
     step = max(1, count // sample_max)
@@ -55,21 +59,22 @@ def _best_key(order, start, end, cut, low, high, mass, starts, tops, sample_max)
         threshold = np.partition(key, middle)[middle]
         if threshold == least:
             threshold = np.uint16(threshold + 1)
-        cost = _split_cost(sample, key, threshold, low, high, mass, starts, tops)
+        cost = _split_cost(sample, key, threshold, low, high, mass, starts, tops, continues)
         if cost < best_cost:
             best, best_cost = candidate, cost
     return best
 
 
 @njit(cache=True, nogil=True)
-def order_of(low, high, mass, starts, tops, sample_max):
+def order_of(low, high, mass, starts, tops, sample_max, continues):
     """The order of entries that keeps similar boxes in one block of 64.
 
     A recursive split into full blocks of 64**k entries; at each, the key and side that cost least
     on a sample, where a cost is entries times the chance that a publication falls into their box.
 
     Shapes: low, high uint16 [entries, dims]; mass float32, starts, tops int64 [dims], as in
-    `CellWeights`; result int32 [entries].
+    `CellWeights`; continues bool [dims], the dimensions that are in the clause of the one before;
+    result int32 [entries].
     """
     entries = low.shape[0]
     order = np.arange(entries).astype(np.int32)
@@ -88,7 +93,9 @@ def order_of(low, high, mass, starts, tops, sample_max):
         while unit * 64 < count:
             unit *= 64
         cut = unit * (((count + unit - 1) // unit + 1) // 2)
-        best = _best_key(order, start, end, cut, low, high, mass, starts, tops, sample_max)
+        best = _best_key(
+            order, start, end, cut, low, high, mass, starts, tops, sample_max, continues
+        )
         dim = best >> 1
         for place in range(start, end):
             entry = order[place]

@@ -64,8 +64,25 @@ load_i32 = _loader(types.int32, _I32)
 load_i64 = _loader(types.int64, _I64)
 load_u64 = _loader(types.uint64, _I64)
 load_f64 = _loader(types.float64, ir.DoubleType())
+store_u8 = _storer(types.uint8, _U8)
 store_u16 = _storer(types.uint16, _U16)
 store_i32 = _storer(types.int32, _I32)
+store_f64 = _storer(types.float64, ir.DoubleType())
+
+
+def _bit_caster(result: Any, given: Any, element: Any) -> Callable[..., Any]:
+    @intrinsic
+    def cast(typing_context: Any, value: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return builder.bitcast(args[0], element)
+
+        return result(given), generate
+
+    return cast  # type: ignore[no-any-return]
+
+
+bits_of_f64 = _bit_caster(types.int64, types.float64, _I64)
+f64_of_bits = _bit_caster(types.float64, types.int64, ir.DoubleType())
 
 
 def _lanes(builder: Any, address: Any, index: Any) -> Any:

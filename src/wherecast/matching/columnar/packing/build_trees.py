@@ -7,16 +7,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from wherecast.arrays.ranges import spans
 from wherecast.matching.columnar.cells import (
     Cells,
     QuantiserBuilder,
     Quantisers,
     missing_cells,
 )
-from wherecast.matching.columnar.layout import CELL_LAST, LANES, Header
+from wherecast.matching.columnar.layout import LANES, GroupFlag, Header
 from wherecast.matching.columnar.packed import PackedTrees
 from wherecast.matching.columnar.packing.cell_weights import CellWeights, cell_weights
+from wherecast.matching.columnar.packing.clauses import FoldedEntries, fold_clauses
+from wherecast.matching.columnar.packing.dimensions import Dimensions, boxes_of, dimensions_of
 from wherecast.matching.columnar.packing.entries import Entries
 from wherecast.matching.columnar.packing.headers import (
     cell_count,
@@ -25,7 +26,7 @@ from wherecast.matching.columnar.packing.headers import (
     set_exact,
     set_flags,
 )
-from wherecast.matching.columnar.packing.planner import GroupPlan, plan_groups
+from wherecast.matching.columnar.packing.planner import plan_groups
 from wherecast.matching.columnar.packing.residual_sides import (
     residual_sides_by_position,
     residual_sides_of,
@@ -36,6 +37,7 @@ from wherecast.matching.columnar.slots import SlotColumn
 
 Ints = npt.NDArray[np.int64]
 _SAMPLE = 64
+_FORM_SHIFT = 8  # above all flags of groups
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,12 +46,14 @@ class Conjunctions:
 
     Attributes:
         filters: int64 [conjunctions], the filter of each.
-        extra: bool [conjunctions], those whose matches take the longer way.
+        extra: bool [conjunctions], those that keys do not decide.
+        several: bool [conjunctions], those of filters that have several.
         whole: bool [conjunctions], those whose group has all their sides as dimensions.
     """
 
     filters: Ints
     extra: npt.NDArray[np.bool_]
+    several: npt.NDArray[np.bool_]
     whole: npt.NDArray[np.bool_]
 
 
@@ -69,39 +73,41 @@ def build(
         conjunctions: the conjunctions that the entries come from.
         samples: the columns of each sample of publications.
     """
-    width, filters, extra = len(is_float), conjunctions.filters, conjunctions.extra
+    width, filters = len(is_float), conjunctions.filters
     low, high, quantisers = _quantised(entries, predicates, is_float)
     encoding = Encoding.of(quantisers, is_float)
     cells = [Encoder(columns, encoding).cells()[0] for columns in samples]
     weights = cell_weights(entries, (low, high), quantisers, cells)
     chance = weights.chance(entries.slots, low, high)
-    whole, late = conjunctions.whole[entries.conjunctions], extra[entries.conjunctions]
-    late |= _may_meet(entries, quantisers.exact)
-    plan = plan_groups(entries, whole, chance, late)
+    folded = fold_clauses(entries, filters, chance)
+    entries, low, high = folded.entries, low[folded.sides], high[folded.sides]
+    chance = chance[folded.sides]
+    whole = conjunctions.whole[entries.conjunctions] | (folded.form > 0)
+    outcome = _outcomes(folded, conjunctions, quantisers.exact)
+    plan = plan_groups(entries, whole, chance, outcome + (folded.form << _FORM_SHIFT))
     count = len(plan.shared)
     order = np.argsort(plan.group, kind="stable")
     starts = np.searchsorted(plan.group[order], np.arange(count + 1))
-    slots, needed = _dimensions(entries, plan, chance, width)
-    headers, positions = headers_of(starts, slots)
-    headers[:, Header.NEEDED] = needed
-    set_flags(headers, entries, plan, late, quantisers.exact)
-    set_exact(headers, slots, quantisers.exact)
+    members = np.split(order, starts[1:-1]) if count else []
+    dimensions = dimensions_of(folded, plan, members, chance, width)
+    headers, positions = headers_of(starts, dimensions)
+    set_flags(headers, entries, plan, outcome, quantisers.exact)
+    set_exact(headers, dimensions, quantisers.exact)
     blocks = aligned(cell_count(headers), np.uint16)
     numbers, sources = aligned(positions, np.int32), aligned(positions, np.int32)
     numbers[:], sources[:] = -1, 0
     placed = np.empty(len(entries), np.int64)  # the entries in the order of their positions
-    for group in range(count):
-        members = order[starts[group] : starts[group + 1]]
-        box_low, box_high = _boxes(entries, members, slots[group], low, high, width)
-        places = _order(box_low, box_high, slots[group], weights)
-        _fill(headers[group], box_low, box_high, places, blocks)
-        placed[starts[group] : starts[group + 1]] = members[places]
-        first, chosen = headers[group, Header.FIRST], entries.conjunctions[members[places]]
-        numbers[first : first + len(members)] = filters[chosen]
-        sources[first : first + len(members)] = chosen
+    for group, own in enumerate(members):
+        boxes = boxes_of(entries, own, dimensions[group], (low, high), width)
+        places = _order(*boxes, dimensions[group], weights)
+        _fill(headers[group], *boxes, places, blocks)
+        placed[starts[group] : starts[group + 1]] = own[places]
+        first, chosen = headers[group, Header.FIRST], entries.conjunctions[own[places]]
+        numbers[first : first + len(own)] = filters[chosen]
+        sources[first : first + len(own)] = chosen
     unordered = residual_sides_of(entries, plan, low, high, chance)
     rest_ends, rests = residual_sides_by_position(headers, unordered, placed, starts)
-    directory, groups, seconds = directory_of(slots, needed, width)
+    directory, groups, seconds = directory_of(dimensions, width)
     return PackedTrees(
         quantisers, headers, directory, groups, seconds, blocks, numbers, sources, rest_ends, rests
     )
@@ -133,6 +139,17 @@ def _quantised(
     return low, high, builder.finish()
 
 
+def _outcomes(
+    folded: FoldedEntries, conjunctions: Conjunctions, exact: npt.NDArray[np.uint8]
+) -> Ints:
+    """What becomes of the matches of each entry, int64 [entries]: EXTRA, ONCE or no flag."""
+    entries = folded.entries
+    extra = conjunctions.extra[entries.conjunctions]
+    several = conjunctions.several[entries.conjunctions] & (folded.form == 0)
+    again = several | _may_meet(entries, exact)
+    return np.where(extra, int(GroupFlag.EXTRA), np.where(again, int(GroupFlag.ONCE), 0))
+
+
 def _may_meet(entries: Entries, exact: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
     """The entries that may match a value together with another entry of their conjunction.
 
@@ -144,58 +161,20 @@ def _may_meet(entries: Entries, exact: npt.NDArray[np.uint8]) -> npt.NDArray[np.
     return found
 
 
-def _dimensions(
-    entries: Entries, plan: GroupPlan, chance: npt.NDArray[np.float64], width: int
-) -> tuple[list[Ints], Ints]:
-    """The slots of each group: first the slots that must be present, the least likely first."""
-    count = len(plan.shared)
-    owner = np.repeat(np.arange(len(entries)), np.diff(entries.offsets))
-    used = np.flatnonzero(plan.is_dim)
-    groups = plan.group[owner[used]]
-    distinct, back = np.unique(groups * width + entries.slots[used], return_inverse=True)
-    group, slot = np.divmod(distinct, width)
-    mean = np.bincount(back, chance[used]) / np.bincount(back)
-    free = (np.bincount(back, entries.missing[used]) > 0) | plan.shared[group]
-    order = np.lexsort((mean, free, group))
-    bounds = np.searchsorted(group[order], np.arange(count + 1))
-    slots = [slot[order[bounds[g] : bounds[g + 1]]] for g in range(count)]
-    return slots, np.bincount(group[~free], minlength=count)
-
-
-def _order(low: Cells, high: Cells, dims: Ints, weights: CellWeights) -> npt.NDArray[np.int32]:
+def _order(
+    low: Cells, high: Cells, dimensions: Dimensions, weights: CellWeights
+) -> npt.NDArray[np.int32]:
     """The order of a group's entries that keeps similar boxes together."""
     from wherecast.matching.columnar import kernels
 
+    dims = dimensions.slots
     if len(low) <= LANES or not len(dims):
         return np.arange(len(low), dtype=np.int32)
     found: npt.NDArray[np.int32] = kernels.order_of(
-        low, high, weights.sums, weights.starts[dims], weights.tops[dims], _SAMPLE
-    )
+        low, high, weights.sums, weights.starts[dims], weights.tops[dims], _SAMPLE,
+        dimensions.continues,
+    )  # fmt: skip
     return found
-
-
-def _boxes(
-    entries: Entries,
-    members: Ints,
-    dims: Ints,
-    low: npt.NDArray[np.uint16],
-    high: npt.NDArray[np.uint16],
-    width: int,
-) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.uint16]]:
-    """The cells of a group's entries on its dimensions; without any, a cell range of all values."""
-    count = max(1, len(dims))
-    box_low = np.zeros((len(members), count), np.uint16)
-    box_high = np.full((len(members), count), CELL_LAST, np.uint16)
-    place_of = np.full(width + 1, -1, np.int64)
-    place_of[dims] = np.arange(len(dims))
-    sizes = entries.offsets[members + 1] - entries.offsets[members]
-    rows = spans(entries.offsets[members], sizes)
-    owner = np.repeat(np.arange(len(members)), sizes)
-    place = place_of[entries.slots[rows]]
-    used = place >= 0
-    box_low[owner[used], place[used]] = low[rows[used]]
-    box_high[owner[used], place[used]] = high[rows[used]]
-    return box_low, box_high
 
 
 def _fill(

@@ -4,18 +4,21 @@ import numpy as np
 import numpy.typing as npt
 
 from wherecast.matching.columnar.layout import HEADER_WORDS, LANES, LEVELS_MAX, GroupFlag, Header
+from wherecast.matching.columnar.packing.dimensions import Dimensions
 from wherecast.matching.columnar.packing.entries import Entries
 from wherecast.matching.columnar.packing.planner import GroupPlan
 
 Ints = npt.NDArray[np.int64]
 
 
-def headers_of(starts: Ints, slots: list[Ints]) -> tuple[Ints, int]:
-    """Headers with the places of all levels; and the number of positions."""
-    headers = np.zeros((len(slots), HEADER_WORDS), np.int64)
+def headers_of(starts: Ints, dimensions: list[Dimensions]) -> tuple[Ints, int]:
+    """Headers with dimensions and the places of all levels; and the number of positions."""
+    headers = np.zeros((len(dimensions), HEADER_WORDS), np.int64)
     at = position = 0
-    for group, dims in enumerate(slots):
-        header = headers[group]
+    for group, each in enumerate(dimensions):
+        header, dims = headers[group], each.slots
+        header[Header.NEEDED], header[Header.CLAUSES] = each.needed, _bits(each.continues)
+        header[Header.CONJUNCTIONS] = each.form.conjunctions if each.form else 1
         count = (int(starts[group + 1] - starts[group]) + LANES - 1) // LANES
         header[Header.DIMS], header[Header.FIRST] = max(1, len(dims)), position
         header[Header.SIZE] = count * LANES
@@ -46,7 +49,7 @@ def set_flags(
     headers: Ints,
     entries: Entries,
     plan: GroupPlan,
-    late: npt.NDArray[np.bool_],
+    outcome: Ints,
     exact: npt.NDArray[np.uint8],
 ) -> None:
     """Writes into the headers what happens to the entries of each group."""
@@ -55,26 +58,31 @@ def set_flags(
     for flag, groups in (
         (GroupFlag.CHECK_ALL, plan.group[entries.check]),
         (GroupFlag.CHECK_EDGES, group[exact[entries.slots] == 0]),
-        (GroupFlag.EXTRA, plan.group[late]),
+        (GroupFlag.EXTRA, plan.group[outcome == GroupFlag.EXTRA]),
+        (GroupFlag.ONCE, plan.group[outcome == GroupFlag.ONCE]),
         (GroupFlag.REST, group[~plan.is_dim]),
     ):
         flags[np.unique(groups)] |= int(flag)
 
 
-def set_exact(headers: Ints, slots: list[Ints], exact: npt.NDArray[np.uint8]) -> None:
+def set_exact(headers: Ints, dimensions: list[Dimensions], exact: npt.NDArray[np.uint8]) -> None:
     """Writes into the headers a bit for each dimension whose cells decide."""
-    for group, dims in enumerate(slots):
-        bits = exact[dims].tolist()
-        headers[group, Header.EXACT] = sum(1 << dim for dim, is_it in enumerate(bits) if is_it)
+    for group, each in enumerate(dimensions):
+        headers[group, Header.EXACT] = _bits(exact[each.slots] > 0)
+
+
+def _bits(given: npt.NDArray[np.bool_]) -> int:
+    """The number that has a bit for each dimension of which something is true."""
+    return sum(1 << dim for dim, is_it in enumerate(given.tolist()) if is_it)
 
 
 def directory_of(
-    slots: list[Ints], needed: Ints, width: int
+    dimensions: list[Dimensions], width: int
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
     """For each slot the groups whose first dimension it is; last, the groups that need none."""
-    first = np.array([d[0] if n else width for d, n in zip(slots, needed, strict=True)], np.int64)
+    first = np.array([each.slots[0] if each.needed else width for each in dimensions], np.int64)
     second = np.array(
-        [d[1] if n > 1 else d[0] if n else 0 for d, n in zip(slots, needed, strict=True)], np.int32
+        [each.slots[min(1, each.needed - 1)] if each.needed else 0 for each in dimensions], np.int32
     )
     groups = np.argsort(first, kind="stable").astype(np.int32)
     ends = np.searchsorted(first[groups], np.arange(width + 2)).astype(np.int32)

@@ -19,11 +19,12 @@ def describe_groups(run: Run) -> list[dict[str, Any]]:
         dims = int(header[Header.DIMS])
         first, size = int(header[Header.FIRST]), int(header[Header.SIZE])
         slots = header[Header.SLOTS : Header.SLOTS + 4].view(np.uint16)[:dims].tolist()
+        names = [attributes[slot].name for slot in slots] if attributes else []
         blocks = _blocks(size // LANES)
         flags = GroupFlag(int(header[Header.FLAGS]))
         found.append(
             {
-                "attributes": [attributes[slot].name for slot in slots] if attributes else [],
+                "attributes": _clauses(names, int(header[Header.CLAUSES])),
                 "entries": int((packed.numbers[first : first + size] >= 0).sum()),
                 "levels": int(header[Header.LEVELS]),
                 "blocks": blocks,
@@ -32,6 +33,17 @@ def describe_groups(run: Run) -> list[dict[str, Any]]:
             }
         )
     return sorted(found, key=lambda group: -group["entries"])
+
+
+def _clauses(names: Sequence[str], continues: int) -> list[str]:
+    """The attributes of dimensions, those of one clause joined."""
+    found: list[str] = []
+    for dim, name in enumerate(names):
+        if continues >> dim & 1:
+            found[-1] += f" or {name}"
+        else:
+            found.append(name)
+    return found
 
 
 def _blocks(leaves: int) -> int:
@@ -49,11 +61,11 @@ def _decided_by(flags: GroupFlag) -> str:
         words += ", then exact keys for all that pass"
     elif GroupFlag.CHECK_EDGES in flags:
         words += ", and exact keys at the edges"
-    return (
-        f"{words}; then patterns, distances or other conjunctions"
-        if GroupFlag.EXTRA in flags
-        else words
-    )
+    if GroupFlag.EXTRA in flags:
+        words += "; then patterns or distances"
+    elif GroupFlag.ONCE in flags:
+        words += "; each filter once, whatever other conjunctions say"
+    return words
 
 
 def explain_plan(runs: Sequence[Run]) -> str:

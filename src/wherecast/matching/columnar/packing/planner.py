@@ -48,14 +48,18 @@ def whole_sets(predicates: Predicates) -> Bools:
     """
     sizes = np.diff(predicates.offsets)
     marks = predicates.slots.astype(np.int64) * 2 + (predicates.kinds == Exact.MISSING)
-    of_set, count = _classes(sizes, marks, np.zeros(len(sizes), np.int64))
-    members = np.bincount(of_set, minlength=count)
-    shared = (members[of_set] >= _OWN_MIN) | (count <= _SETS_MAX)
-    return (shared & (sizes <= DIMS_MAX)) | (sizes <= _KEY)
+    of_set, count = classes_of(sizes, marks, np.zeros(len(sizes), np.int64))
+    return (are_shared(of_set, count) & (sizes <= DIMS_MAX)) | (sizes <= _KEY)
+
+
+def are_shared(of_class: Ints, count: int) -> Bools:
+    """Which of many things are in a class that is worth a group: a large one, or one of few."""
+    members = np.bincount(of_class, minlength=count)
+    return (members[of_class] >= _OWN_MIN) | (count <= _SETS_MAX)
 
 
 def plan_groups(
-    entries: Entries, whole: Bools, chance: npt.NDArray[np.float64], extra: Bools
+    entries: Entries, whole: Bools, chance: npt.NDArray[np.float64], kinds: Ints
 ) -> GroupPlan:
     """The groups of entries.
 
@@ -63,11 +67,11 @@ def plan_groups(
         entries: what is grouped.
         whole: bool [entries], those whose group has all their sides as dimensions.
         chance: float64 [sides], how likely a publication satisfies each side.
-        extra: bool [entries], those whose matches take the longer way.
+        kinds: int64 [entries]; only entries of the same kind share a group.
     """
     owner = np.repeat(np.arange(len(entries)), np.diff(entries.offsets))
     is_dim, shared = np.ones(len(owner), bool), np.zeros(len(entries), bool)
-    kinds = entries.check * 4 + extra * 2 + ~whole
+    kinds = kinds * 8 + entries.check * 2 + ~whole
     if not whole.all():
         rank = _ranks(owner, chance, entries.offsets)
         is_dim = whole[owner] | (rank < _KEY)
@@ -75,10 +79,10 @@ def plan_groups(
         np.add.at(passing, owner[is_dim], np.log(np.maximum(chance[is_dim], 1e-300)))
         shared = ~whole & (passing > np.log(_KEY_CHANCE_MAX))
         is_dim[shared[owner]] = _are_common(entries.slots[shared[owner]])
-        group, count = _groups(entries, is_dim & ~shared[owner], kinds + 8 * shared)
+        group, count = _groups(entries, is_dim & ~shared[owner], kinds + 4 * shared)
         few = ~whole & ~shared & (np.bincount(group, minlength=count)[group] < _PAIR_MIN)
         is_dim[few[owner]] = rank[few[owner]] == 0
-    group, count = _groups(entries, is_dim & ~shared[owner], kinds + 8 * shared)
+    group, count = _groups(entries, is_dim & ~shared[owner], kinds + 4 * shared)
     of_group = np.zeros(count, bool)
     of_group[group] = shared
     return GroupPlan(group, is_dim, of_group)
@@ -96,10 +100,10 @@ def _groups(entries: Entries, used: Bools, kinds: Ints) -> tuple[Ints, int]:
     """The groups of entries of one kind with the same used slots, and their number."""
     owner = np.repeat(np.arange(len(entries)), np.diff(entries.offsets))[used]
     marks = entries.slots[used].astype(np.int64) * 2 + entries.missing[used]
-    return _classes(np.bincount(owner, minlength=len(entries)), marks, kinds)
+    return classes_of(np.bincount(owner, minlength=len(entries)), marks, kinds)
 
 
-def _classes(sizes: Ints, marks: Ints, kinds: Ints) -> tuple[Ints, int]:
+def classes_of(sizes: Ints, marks: Ints, kinds: Ints) -> tuple[Ints, int]:
     """The class of each list of marks and its kind, and the number of classes.
 
     Lists are compared by a hash, and then with the first of their class; those that differ from it

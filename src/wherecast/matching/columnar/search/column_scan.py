@@ -20,6 +20,7 @@ _RANGE, _SET, _NOT_SET, _MISSING = (  # NumPy compares with plain ints much soon
     int(kind) for kind in (Exact.RANGE, Exact.SET, Exact.NOT_SET, Exact.MISSING)
 )
 _CHUNK = 1 << 20  # verdicts at a time
+_SHORT = 1 << 16  # rows that a uint16 can number
 
 
 def candidates(
@@ -27,22 +28,25 @@ def candidates(
 ) -> tuple[Ints, Ints]:
     """The pairs of publication and conjunction whose plain predicates hold.
 
-    Shapes: two int64 [pairs], ordered by conjunction.
+    Shapes: two int64 [pairs], ordered by publication, then by conjunction.
     Cost: rows times predicates.
     """
     keys = [_keys(column) for column in columns]
     present = [column.present() for column in columns]
     count = len(predicates.offsets) - 1
     step = max(1, _CHUNK // max(1, rows * (1 + len(predicates.kinds) // max(1, count))))
-    publications, conjunctions = [], []
+    none = np.zeros(0, np.int64)
+    publications, conjunctions = [none], [none]
     for start in range(0, count, step):
         end = min(start + step, count)
         holds = _conjunctions(predicates, start, end, keys, present, rows)
         found, publication = np.nonzero(holds)
         conjunctions.append(found + start)
         publications.append(publication)
-    none = np.zeros(0, np.int64)
-    return np.concatenate([none, *publications]), np.concatenate([none, *conjunctions])
+    pairs = np.concatenate(publications), np.concatenate(conjunctions)
+    keyed = pairs[0].astype(np.uint16) if rows <= _SHORT else pairs[0]  # which sorts much sooner
+    order = np.argsort(keyed, kind="stable")
+    return pairs[0][order], pairs[1][order]
 
 
 def _keys(column: SlotColumn) -> Ints:

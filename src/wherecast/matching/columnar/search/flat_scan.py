@@ -33,7 +33,7 @@ def candidates(
 ) -> tuple[Ints, Ints]:
     """The pairs of publication and conjunction whose plain predicates hold.
 
-    Shapes: two int64 [pairs], ordered by publication.
+    Shapes: two int64 [pairs], ordered by publication, then by conjunction.
     Cost: rows times predicates.
     """
     from wherecast.matching.columnar import kernels

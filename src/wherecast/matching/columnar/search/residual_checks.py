@@ -1,12 +1,14 @@
 """Residual predicates, which neither boxes nor keys can decide, on the extra matches.
 
-Patterns are evaluated once per distinct pair of pattern and value in a batch. Distances are
-computed for all at once, and again one by one where they come so close to their bound that
-rounding could matter. All with the functions that define what a filter means.
+Patterns are evaluated once per distinct pair of pattern and value in a batch, each on all its
+values at once. Distances are computed for all at once, and again one by one where they come so
+close to their bound that rounding could matter. All as the functions say that define what a
+filter means.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,15 +16,17 @@ import numpy.typing as npt
 
 from wherecast.arrays.decimal_units import compare_units, doubles_of
 from wherecast.arrays.ranges import spans
-from wherecast.language.meaning.evaluate import COMPARISONS, evaluate
-from wherecast.language.meaning.expression import Compared
+from wherecast.language.meaning.comparing import COMPARISONS
+from wherecast.language.meaning.expression import Compared, Pattern
 from wherecast.language.meaning.geo import EARTH_RADIUS_METRES, haversine_metres
+from wherecast.language.meaning.pattern_columns import TextColumn
 from wherecast.language.table.predicate_table import OPERATORS, Distances, Kind, PredicateTable
 from wherecast.matching.columnar.slots import SlotColumn
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
+_SET_SHARE = 8  # a set of expressions is used where this share of all pairs is wanted, or more
 _DOUBT = 1e-6  # metres, and relative: far more than rounding can move a distance
 
 
@@ -56,17 +60,32 @@ def decide(
 
     Shapes: publications, conjunctions int64 [matches]; result bool [matches].
     """
-    sizes = later.offsets[conjunctions + 1] - later.offsets[conjunctions]
-    matches = np.repeat(np.arange(len(conjunctions)), sizes)
-    rows = later.rows[spans(later.offsets[conjunctions], sizes)]
     holds = np.ones(len(conjunctions), bool)
+    if not len(later.rows):
+        return holds
+    sizes = later.offsets[conjunctions + 1] - later.offsets[conjunctions]
+    some = np.flatnonzero(sizes)
+    sizes = sizes[some]
+    matches = np.repeat(some, sizes)
+    rows = later.rows[spans(later.offsets[conjunctions[some]], sizes)]
+    failed = ~rows_hold(table, columns, publications[matches], rows)
+    holds[matches[failed]] = False
+    return holds
+
+
+def rows_hold(
+    table: PredicateTable, columns: Sequence[SlotColumn], publications: Ints, rows: Ints
+) -> Bools:
+    """Which residual predicates hold on which publications.
+
+    Shapes: publications, rows of the table int64 [tests]; result bool [tests].
+    """
+    holds = np.zeros(len(rows), bool)
     for kind, decided in ((Kind.PATTERN, _patterns), (Kind.DISTANCE, _distances),
                           (Kind.RESIDUAL, _residuals)):  # fmt: skip
         chosen = np.flatnonzero(table.kind[rows] == kind)
         if len(chosen):
-            wanted = rows[chosen]
-            verdicts = decided(table, columns, publications[matches[chosen]], wanted)
-            holds[matches[chosen[~verdicts]]] = False
+            holds[chosen] = decided(table, columns, publications[chosen], rows[chosen])
     return holds
 
 
@@ -76,19 +95,52 @@ def _patterns(
     slots, numbers = table.attribute[rows], table.low[rows]
     verdicts = np.zeros(len(rows), bool)
     for slot in np.unique(slots).tolist():
-        column, name = columns[slot], table.attributes[slot].name
-        if column.codes is None or column.texts is None:
+        column = columns[slot]
+        if column.codes is None or column.texts is None or not len(column.texts):
             continue
         mine = np.flatnonzero(slots == slot)
+        texts = TextColumn(column.texts)
         codes = column.codes[publications[mine]]
-        pairs, back = np.unique(numbers[mine] * len(column.texts) + codes, return_inverse=True)
-        decided = [
-            evaluate(table.patterns[pair // len(column.texts)],
-                     {name: column.texts[pair % len(column.texts)].as_py()}) is True
-            for pair in pairs.tolist()
-        ]  # fmt: skip
-        verdicts[mine] = np.array(decided, bool)[back] & column.has(publications[mine])
+        pairs, back = np.unique(numbers[mine] * len(texts) + codes, return_inverse=True)
+        decided = _pairs_hold(table.patterns, texts, *np.divmod(pairs, len(texts)))
+        verdicts[mine] = decided[back] & column.has(publications[mine])
     return verdicts
+
+
+def _pairs_hold(
+    patterns: Sequence[Pattern], texts: TextColumn, numbers: Ints, places: Ints
+) -> Bools:
+    """Which patterns hold on which strings.
+
+    Shapes: numbers ascending, places int64 [pairs]; result bool [pairs].
+    """
+    holds = np.empty(len(numbers), bool)
+    firsts = np.flatnonzero(np.diff(numbers, prepend=-1)).tolist()
+    regexes: list[tuple[Pattern, int, int]] = []
+    for first, end in pairwise([*firsts, len(numbers)]):
+        pattern = patterns[int(numbers[first])]
+        if pattern.kind == "rlike":
+            regexes.append((pattern, first, end))
+        else:
+            holds[first:end] = texts.some_verdicts(pattern, places[first:end])
+    if regexes:
+        _regexes_hold(regexes, texts, places, holds)
+    return holds
+
+
+def _regexes_hold(
+    wanted: list[tuple[Pattern, int, int]], texts: TextColumn, places: Ints, holds: Bools
+) -> None:
+    """Writes which regular expressions hold, each in its range of pairs."""
+    pairs = sum(end - first for _, first, end in wanted)
+    verdicts = None
+    if pairs * _SET_SHARE >= len(wanted) * len(texts):
+        verdicts = texts.regex_verdicts([pattern for pattern, _, _ in wanted])
+    for number, (pattern, first, end) in enumerate(wanted):
+        mine = places[first:end]
+        holds[first:end] = (
+            texts.some_verdicts(pattern, mine) if verdicts is None else verdicts[number, mine]
+        )
 
 
 def _distances(

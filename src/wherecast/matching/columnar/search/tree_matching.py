@@ -1,27 +1,43 @@
 """Matching with trees: the kernels take a batch chunk by chunk, and the result arrays grow."""
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from threading import Lock
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from wherecast.matching.columnar.layout import Header, Pointers
+from wherecast.matching.columnar.layout import GroupFlag, Header, Pointers, Stamps
 from wherecast.matching.columnar.packed import PackedTrees
 from wherecast.matching.columnar.predicates import Predicates
 from wherecast.matching.columnar.search.encoder import Encoder, Encoding, address, addresses
+from wherecast.matching.columnar.search.spare_arrays import SpareArrays
+from wherecast.matching.columnar.search.stamp_pool import StampPool
 from wherecast.matching.columnar.slots import SlotColumn
 
 Ints = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.int32]
 _CHUNK_ROWS = 4_096
 _CHUNK_CELLS = 1 << 21
-_FIRST_ROWS = 256  # the first chunk, which tells how many matches to expect
-_MANY_GROUPS = 256  # with more, a group takes all publications, not a publication all groups
-_ROOM = 1 << 14
+
+
+@dataclass(frozen=True, slots=True)
+class TreeSearch:
+    """How a batch goes through the trees; matches are the same with any values.
+
+    Attributes:
+        groups_max: with more groups, a group takes all publications, not a publication all groups.
+        first_rows: of the first chunk, which tells how many matches to expect; a batch with fewer
+            rows takes publication by publication.
+        room: number of matches that there is room for at first, beside those of one group.
+    """
+
+    groups_max: int = 256
+    first_rows: int = 256
+    room: int = 1 << 14
+
+
+TREE_SEARCH = TreeSearch()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,6 +70,8 @@ class TreeInputs:
         held: the arrays that `pointers` point to, held so that they stay in memory.
         pointers: int64, the addresses that the kernels take, but for those of a batch.
         most: the size of the largest group, with a margin.
+        repeats: whether several entries may report one filter.
+        stamps: by which each filter is reported once.
     """
 
     packed: PackedTrees
@@ -61,6 +79,8 @@ class TreeInputs:
     held: tuple[npt.NDArray[Any], ...]
     pointers: Ints
     most: int
+    repeats: bool
+    stamps: StampPool
 
     @staticmethod
     def of(
@@ -73,45 +93,89 @@ class TreeInputs:
             predicates.offsets, predicates.slots, predicates.kinds, predicates.lows,
             predicates.highs, predicates.keys, packed.quantisers.exact, packed.rest_ends,
             packed.rests, packed.directory, packed.groups, packed.seconds, of_batch,
+            of_batch,
         )  # fmt: skip
         assert len(held) == len(Pointers)
         most = int(packed.headers[:, Header.SIZE].max(initial=0)) + 128
         encoding = Encoding.of(packed.quantisers, is_float)
-        return TreeInputs(packed, encoding, held, addresses(held), most)
+        flags = int(np.bitwise_or.reduce(packed.headers[:, Header.FLAGS], initial=0))
+        asked = flags & (GroupFlag.ONCE | GroupFlag.EXTRA)
+        stamps = StampPool(int(packed.numbers.max(initial=-1)) + 1 if asked else 0)
+        repeats = bool(flags & GroupFlag.ONCE)
+        return TreeInputs(packed, encoding, held, addresses(held), most, repeats, stamps)
 
 
-def match_trees(inputs: TreeInputs, columns: Sequence[SlotColumn], rows: int) -> TreeMatches:
+def match_trees(
+    inputs: TreeInputs,
+    columns: Sequence[SlotColumn],
+    rows: int,
+    search: TreeSearch | None = None,
+) -> TreeMatches:
     """The entries that each publication satisfies."""
-    work = _Work(inputs, columns, rows)
+    search = search or TREE_SEARCH
     chunk = max(64, min(_CHUNK_ROWS, _CHUNK_CELLS // len(columns)))
-    by_group = len(inputs.packed.headers) > _MANY_GROUPS and rows >= _FIRST_ROWS
-    begin = 0
-    while begin < rows:
-        count = min(chunk if begin else min(chunk, _FIRST_ROWS), rows - begin)
-        if by_group:
-            work.groups(begin, count)
-        else:
-            work.rows(begin, count)
-        begin += count
+    by_group = len(inputs.packed.headers) > search.groups_max and rows >= search.first_rows
+    with inputs.stamps.borrow() as stamps:
+        work, begin = _Work(inputs, columns, rows, search.room, stamps), 0
+        while begin < rows:
+            count = min(chunk if begin else min(chunk, search.first_rows), rows - begin)
+            if by_group:
+                work.groups(begin, count)
+            else:
+                work.rows(begin, count)
+            begin += count
     return work.result()
+
+
+def add_decided(
+    inputs: TreeInputs, trees: TreeMatches, publications: Ints, filters: Ints
+) -> tuple[Ints, Numbers]:
+    """The matches of trees and matches that were decided later, each filter once per publication.
+
+    Shapes: publications, filters int64 [matches], in any order; result int64 [rows + 1] and int32.
+    """
+    from wherecast.matching.columnar import kernels
+
+    out = _spare.take(len(trees.numbers) + len(filters) + 1)
+    with inputs.stamps.borrow() as stamps:
+        ends: Ints = kernels.add_matches(
+            trees.ends, trees.numbers, publications, filters.astype(np.int32), stamps, out
+        )
+    return ends, _cut(out, int(ends[-1]))
+
+
+def _cut(out: Numbers, found: int) -> Numbers:
+    """The matches in an array, which is kept for later."""
+    numbers = out[:found] if found > len(out) // 2 else out[:found].copy()
+    _spare.give(out)
+    return numbers
 
 
 class _Work:
     """One batch on its way through the kernels, with the arrays that they fill."""
 
-    def __init__(self, inputs: TreeInputs, columns: Sequence[SlotColumn], rows: int) -> None:
-        self._packed, self._rows = inputs.packed, rows
+    def __init__(
+        self,
+        inputs: TreeInputs,
+        columns: Sequence[SlotColumn],
+        rows: int,
+        room: int,
+        stamps: Stamps,
+    ) -> None:
+        self._packed, self._rows, self._room = inputs.packed, rows, room
+        self._repeats, self._stamps = inputs.repeats, stamps
         self._encoder = Encoder(columns, inputs.encoding)
         self._most = inputs.most
         self._half = self._most // 64 + 64
-        self._out = _spare.take(_ROOM + 2 * self._most)
-        self._extra = np.empty((_ROOM + 2 * self._most, 2), np.int32)
+        self._out = _spare.take(room + 2 * self._most)
+        self._extra = np.empty((room + 2 * self._most, 2), np.int32)
         self._stream, self._parts = np.empty(0, np.int32), np.empty((0, 2), np.int32)
         self._ends, self._counts = np.zeros(rows + 1, np.int64), np.zeros(6, np.int64)
         self._scratch = np.empty(2 * self._half, np.int32)
         self._pointers = inputs.pointers.copy()
         self._pointers[Pointers.COLUMNS] = address(self._encoder.values)
         self._pointers[Pointers.SCRATCH] = address(self._scratch)
+        self._pointers[Pointers.STAMPS] = address(stamps.marks)
 
     def rows(self, begin: int, count: int) -> None:
         """Matches a chunk publication by publication."""
@@ -124,7 +188,7 @@ class _Work:
             before = at
             at = kernels.match_rows(
                 cells, at, begin, self._pointers, self._half, self._out, self._ends, self._extra,
-                self._counts,
+                self._counts, self._stamps,
             )  # fmt: skip
             if at == count:
                 return
@@ -142,8 +206,8 @@ class _Work:
         groups, state = len(self._packed.headers), np.zeros(2, np.int64)
         cells, there = self._encoder.cells(begin, count)
         if not len(self._stream):
-            self._stream = np.empty(_ROOM + 2 * self._most, np.int32)
-            self._parts = np.empty((_ROOM, 2), np.int32)
+            self._stream = np.empty(self._room + 2 * self._most, np.int32)
+            self._parts = np.empty((self._room, 2), np.int32)
         self._counts[4:] = 0
         while not kernels.match_groups(
             cells, there, state, begin, self._pointers, groups, self._half, self._stream,
@@ -162,6 +226,8 @@ class _Work:
         kernels.gather(
             self._parts, int(self._counts[5]), self._stream, begin, count, self._ends, self._out
         )
+        if self._repeats:
+            kernels.once(begin, count, self._ends, self._out, self._stamps)
 
     def _expect(self, begin: int, count: int) -> None:
         """Makes room for the matches of a chunk; the first time, for those expected of all rows."""
@@ -178,46 +244,9 @@ class _Work:
 
     def result(self) -> TreeMatches:
         """The matches of the batch."""
-        found = int(self._ends[-1])
-        numbers = self._out[:found] if found > len(self._out) // 2 else self._out[:found].copy()
-        _spare.give(self._out)
+        numbers = _cut(self._out, int(self._ends[-1]))
         inner, leaf, checked, extra = self._counts[:4].tolist()
         return TreeMatches(self._ends, numbers, self._extra[:extra], inner, leaf, checked)
 
 
-class _Spare:
-    """Arrays that results were cut from, for use again when nobody holds a part of them.
-
-    Fresh memory costs a fault for each page, which is more than writing the matches to it.
-    """
-
-    _KEPT = 4
-    _BYTES_MAX = 1 << 28
-    _MODEL = (np.empty(0, np.int32),)
-    _FREE = sys.getrefcount(_MODEL[0])  # of an array that only one list or tuple holds
-
-    def __init__(self) -> None:
-        self._arrays: list[Numbers] = []
-        self._lock = Lock()
-
-    def take(self, size: int) -> Numbers:
-        """An uninitialised int32 array of at least that size: the largest free one, or a new."""
-        with self._lock:
-            for place in range(len(self._arrays)):
-                if len(self._arrays[place]) < size:
-                    break
-                if sys.getrefcount(self._arrays[place]) <= self._FREE:
-                    return self._arrays.pop(place)
-        return np.empty(size, np.int32)
-
-    def give(self, array: Numbers) -> None:
-        """Keeps an array for later; parts of it may still be held."""
-        if array.nbytes > self._BYTES_MAX:
-            return
-        with self._lock:
-            self._arrays.append(array)
-            self._arrays.sort(key=len, reverse=True)
-            del self._arrays[self._KEPT :]
-
-
-_spare = _Spare()
+_spare = SpareArrays()

@@ -18,6 +18,7 @@ from wherecast.arrays.vectors import array_of, texts_of, values_of
 from wherecast.matching.ids import Ids
 from wherecast.matching.trees.betree.listing import FIELDS, PARTITION, Listing
 from wherecast.model import Schema, SnapshotError
+from wherecast.model.values import TYPES
 
 _ABOUT, _NODES = b"wherecast.branch", b"wherecast.nodes"
 _FORMAT = 2
@@ -176,6 +177,8 @@ def named(
 def check_schema(branch: Branch, schema: Schema) -> None:
     """Raises `SnapshotError` unless a schema has the attributes of a branch, of the same types."""
     for name, kind in branch.attributes:
+        if kind not in TYPES:  # derived: its filters, which are read, name what it is made of
+            continue
         declared = schema.find(name)
         if declared is None and not schema.open:
             raise SnapshotError(f"the branch names {name}, which the schema does not have")

@@ -14,7 +14,8 @@ import pyarrow as pa
 from typing_extensions import override
 
 from wherecast.language import read_filters
-from wherecast.matching.columnar.run_arrays import attribute_of, get_strings, put_strings
+from wherecast.language.table.attribute_names import attribute_name, attribute_of
+from wherecast.matching.columnar.run_arrays import get_strings, put_strings
 from wherecast.matching.engine import Branching
 from wherecast.matching.ids import Ids
 from wherecast.matching.matches import Matches
@@ -120,7 +121,7 @@ class BETreeIndex(StoredIndex, Branching):
         return found[0][1]
 
     def _taken(self, listing: Listing, rows: dict[int, int], entries: list[int]) -> Branch:
-        names = [(a.name, a.type) for a in self._store.slots.attributes]
+        names = [attribute_name(a) for a in self._store.slots.attributes]
         numbered, attributes = named(listing, names)
         nodes = self._tree.arrays.e
         places = np.array(
@@ -140,7 +141,7 @@ class BETreeIndex(StoredIndex, Branching):
             if here:
                 raise ConfigError(f"{len(here)} ids are here already, such as {here[0]!r}")
             check_schema(branch, self.schema)
-            table = read_filters(branch.texts, self.schema)
+            table = read_filters(branch.texts, self.schema, has_programs=False)
             if table.rejected:
                 raise SnapshotError(f"a filter of the branch is none: {table.rejected[0][1]}")
             slots = self._slots(branch.attributes)
@@ -209,7 +210,7 @@ class BETreeIndex(StoredIndex, Branching):
     def _name(self, p: int) -> tuple[str, str]:
         """The name and the type of a p-node's attribute."""
         attribute = self._store.slots.attributes[self._tree.arrays.p[p, PNODE.SLOT]]
-        return attribute.name, attribute.type
+        return attribute_name(attribute)
 
     # --- files
 
@@ -240,7 +241,9 @@ class BETreeIndex(StoredIndex, Branching):
         listing, index._tree.arrays.state[TreeState.SAMPLED] = index._resampled(listing, sampled)
         place = index._checked(listing, index._slots(names), np.array(arrays["layout.places"]))
         index._expect(ids.id_type)
-        index._take(list(ids), texts.to_pylist(), read_filters(texts, schema), place)
+        index._take(
+            list(ids), texts.to_pylist(), read_filters(texts, schema, has_programs=False), place
+        )
         return index, ids.id_type
 
     # --- what can be read

@@ -103,7 +103,8 @@ class ForestIndex(StoredIndex, Covering):
         return self._filter(outer).covers(self._filter(inner))
 
     def _identity(self, entry: int) -> Hashable:
-        return frozenset(self._filter(entry).normal.conjunctions)
+        found = self._filter(entry)
+        return frozenset(found.normal.conjunctions) if found.normal.is_exact else found.expression
 
     @classmethod
     def load(cls, path: Path) -> tuple["ForestIndex", type]:
@@ -115,7 +116,7 @@ class ForestIndex(StoredIndex, Covering):
         _, _, schema, ids, texts = load_filters(path)
         index = cls(schema)
         index._expect(ids.id_type)
-        index._take(list(ids), texts.to_pylist(), read_filters(texts, schema))
+        index._take(list(ids), texts.to_pylist(), read_filters(texts, schema, has_programs=False))
         return index, ids.id_type
 
     @override

@@ -12,12 +12,14 @@ import pyarrow as pa
 
 from wherecast.arrays.vectors import array_of
 from wherecast.columns.log_encoding import decode_batch
+from wherecast.columns.now_column import with_now
 from wherecast.model import Schema
 from wherecast.pipeline.live.batch_plan import Range
 from wherecast.store.records import DeadLetter, Entry, RecordRun
 from wherecast.store.sequences import joined_runs
 
 Ints = npt.NDArray[np.int64]
+_Part = tuple[Ints, int, pa.RecordBatch]  # offsets, when they were accepted, rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,7 +29,7 @@ class StreamRows:
     Attributes:
         stream: its name.
         offsets: of the publications; int64, shape (n,).
-        batch: the publications, n valid rows.
+        batch: the publications, n valid rows, with the column of `now()`: when each was accepted.
     """
 
     stream: str
@@ -73,7 +75,7 @@ def decode_range(
         at: the time now, for dead letters.
         poison: the offsets of publications that are left out, since they end the process.
     """
-    parts: dict[str, list[tuple[Ints, pa.RecordBatch]]] = {}
+    parts: dict[str, list[_Part]] = {}
     dead: list[DeadLetter] = []
     runs: list[RecordRun] = []
     for entry in entries:
@@ -98,7 +100,7 @@ def decode_range(
             dead.extend(_letters(entry, bad, "matching it ends the process", at))
             good = ~np.isin(offsets, bad)
             offsets, batch = offsets[good], batch.filter(array_of(good))
-        parts.setdefault(entry.stream, []).append((offsets, batch))
+        parts.setdefault(entry.stream, []).append((offsets, entry.accepted_at, batch))
     rows = [joined for stream, own in parts.items() for joined in _joined(stream, own)]
     return DecodedRange(range_, joined_runs(runs), tuple(rows), tuple(dead))
 
@@ -119,10 +121,13 @@ def _letters(entry: Entry, offsets: list[int], reason: str, at: int) -> list[Dea
     return [DeadLetter(entry.stream, entry.partition, offset, reason, at) for offset in offsets]
 
 
-def _joined(stream: str, parts: list[tuple[Ints, pa.RecordBatch]]) -> list[StreamRows]:
-    """Batches of one schema as one; those of an open schema may differ, and stay apart."""
-    first = parts[0][1]
-    if len(parts) > 1 and all(batch.schema.equals(first.schema) for _, batch in parts[1:]):
-        offsets = np.concatenate([offsets for offsets, _ in parts])
-        return [StreamRows(stream, offsets, pa.concat_batches([batch for _, batch in parts]))]
-    return [StreamRows(stream, offsets, batch) for offsets, batch in parts]
+def _joined(stream: str, parts: list[_Part]) -> list[StreamRows]:
+    """The rows of a stream, as one batch where all have the same columns."""
+    first = parts[0][2].schema
+    if len(parts) > 1 and all(batch.schema.equals(first) for _, _, batch in parts[1:]):
+        offsets = np.concatenate([offsets for offsets, _, _ in parts])
+        counts = [len(offsets) for offsets, _, _ in parts]
+        times = np.repeat(np.array([at for _, at, _ in parts], np.int64), counts)
+        batch = pa.concat_batches([batch for _, _, batch in parts])
+        return [StreamRows(stream, offsets, with_now(batch, times))]
+    return [StreamRows(stream, offsets, with_now(batch, at)) for offsets, at, batch in parts]

@@ -17,7 +17,13 @@ _Stream = Annotated[str, Field(examples=["default"])]
 class PublicationRequest(TypedDict):
     """A publication as publishers send it. One without an id gets one."""
 
-    attributes: Annotated[dict[str, Any], Field(examples=[{"no2": 45.0, "city": "Zagreb"}])]
+    attributes: Annotated[
+        dict[str, Any],
+        Field(
+            description="Values by name: numbers, strings, booleans, times as strings, arrays.",
+            examples=[{"no2": 45.0, "city": "Zagreb", "tags": ["urban", "traffic"]}],
+        ),
+    ]
     id: NotRequired[
         Annotated[str, Field(min_length=1, max_length=256, examples=["station-7-0001"])]
     ]
@@ -33,7 +39,10 @@ class PublicationMessage(TypedDict):
 
     attributes: Annotated[
         dict[str, Any],
-        Field(description="Values by name; a decimal is a string.", examples=[{"no2": 45.0}]),
+        Field(
+            description="Values by name; a decimal is a string. An array may have null elements.",
+            examples=[{"no2": 45.0}],
+        ),
     ]
     id: Annotated[str, Field(examples=["station-7-0001"])]
     payload: NotRequired[Annotated[str, Field(description="Bytes, in base64.")]]
@@ -96,7 +105,8 @@ def error_of_row(bad: Rejection) -> PublicationErrorDetail:
     """The error of one publication of a request."""
     found: PublicationErrorDetail = {"index": bad.row, "code": bad.code, "message": bad.message}
     if bad.attribute is not None:
-        found["pointer"] = pointer_to("attributes", bad.attribute)
+        place = () if bad.element is None else (bad.element,)
+        found["pointer"] = pointer_to("attributes", bad.attribute, *place)
     elif bad.key is not None:
         found["pointer"] = pointer_to(bad.key)
     return found

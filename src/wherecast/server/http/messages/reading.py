@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from wherecast.columns.json import read_json
-from wherecast.columns.rows import Unreadable, unreadable_in
+from wherecast.columns.unreadable import Unreadable, unreadable_in
 from wherecast.model import PublicationError
 from wherecast.model.names import did_you_mean
 from wherecast.model.values import describe

@@ -10,7 +10,9 @@ from wherecast.server.http.messages.declaration import message
 _Attributes = Annotated[
     dict[str, Any],
     Field(
-        description="The types by name, perhaps with a domain.",
+        description="The types by name, perhaps with a domain: `int`, `float`, `decimal`, `bool`,"
+        " `string`, `timestamp`, `timestamp_ntz`, `date`, `array<string>`, `array<int>`,"
+        " `array<float>`.",
         examples=[{"no2": {"type": "float", "min": 0}}],
     ),
 ]

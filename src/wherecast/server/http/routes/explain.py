@@ -56,8 +56,8 @@ def explanation_of(given: ExplainRequest, schema: Schema) -> ExplanationMessage:
         found = read.explain(attributes if is_enveloped and attributes is not None else publication)
     except PublicationError as error:
         first = error.problems[0]
-        keys = ["publication", *(["attributes"] if is_enveloped else [])]
-        keys += [] if first.attribute is None else [first.attribute]
+        keys: list[str | int] = ["publication", *(["attributes"] if is_enveloped else [])]
+        keys += [key for key in (first.attribute, first.element) if key is not None]
         raise Refused(422, first.code, str(error), pointer_to(*keys)) from None
     document: Any = found.to_dict() | {"warnings": list(read.warnings)}
     message: ExplanationMessage = document

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("fastapi")
 
-from wherecast.columns.rows import Unreadable
+from wherecast.columns.unreadable import Unreadable
 from wherecast.server.http.messages.acknowledgement_messages import AcknowledgementRequest
 from wherecast.server.http.messages.error_messages import Refused, error_of, pointer_to
 from wherecast.server.http.messages.explanation_messages import ExplainRequest

@@ -1,0 +1,232 @@
+"""Programs: the tests that decide the candidates of filters whose conjunctions do not.
+
+All candidates go through their programs side by side. A test that keys cannot decide (a pattern, a
+distance, a derived value that only programs look at) stops a candidate; the tests of all that
+stopped are then decided together, and the candidates go on.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from wherecast.language.meaning.index_plan import FAILS, MATCHES
+from wherecast.language.table.predicate_table import Kind, PredicateTable
+from wherecast.matching.columnar.layout import Exact
+from wherecast.matching.columnar.predicates import Predicates
+from wherecast.matching.columnar.search import flat_scan
+from wherecast.matching.columnar.search.encoder import addresses
+from wherecast.matching.columnar.search.pattern_memory import PatternMemory
+from wherecast.matching.columnar.search.program_formulas import STACK_MAX, ProgramFormulas
+from wherecast.matching.columnar.search.residual_checks import rows_hold
+from wherecast.matching.columnar.slot_batch import SlotBatch, keys_of
+from wherecast.matching.columnar.slots import SlotColumn
+
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+Verdicts = npt.NDArray[np.uint8]
+_RESIDUAL = (int(Kind.PATTERN), int(Kind.DISTANCE), int(Kind.RESIDUAL))
+_RANGE, _SET, _NOT_SET, _MISSING, _LATER = (
+    int(kind) for kind in (Exact.RANGE, Exact.SET, Exact.NOT_SET, Exact.MISSING, Exact.LATER)
+)
+_STOPPED, _TRUE, _FALSE = 2, 1, 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Programs:
+    """The programs of a table.
+
+    Attributes:
+        table: the filters.
+        exact: all predicates of the table in key space.
+        starts: int64 [filters], the first row of each program; -1 where there is none.
+        kinds: uint8 [predicates], those of `exact`; `LATER` where keys of a batch do not decide.
+        kernel_kinds: the same for the kernel, which computes some formulas, and asks the memory.
+        formulas: the formulas that the kernel computes.
+        memory: the verdicts on patterns.
+    """
+
+    table: PredicateTable
+    exact: Predicates
+    starts: Ints
+    kinds: npt.NDArray[np.uint8]
+    kernel_kinds: npt.NDArray[np.uint8]
+    formulas: ProgramFormulas
+    memory: PatternMemory
+
+    @staticmethod
+    def of(table: PredicateTable, exact: Predicates) -> "Programs | None":
+        """The programs of a table, None where it has none."""
+        programs = np.flatnonzero(table.are_programs())
+        if not len(programs):
+            return None
+        owners = np.searchsorted(table.conjunction_offsets, programs, side="right") - 1
+        starts = np.full(len(table), -1, np.int64)
+        starts[owners] = table.predicate_offsets[programs]
+        kinds = exact.kinds.copy()
+        kinds[table.attribute >= table.eager] = _LATER
+        formulas = ProgramFormulas.of(table)
+        is_known = np.concatenate([np.ones(table.eager, bool), formulas.are_compiled()])
+        patterns = (table.kind == Kind.PATTERN) & (table.attribute < table.eager)
+        kernel_kinds = np.where(is_known[table.attribute], exact.kinds, np.uint8(_LATER))
+        kernel_kinds[patterns] = Exact.PATTERN
+        asked = np.unique(table.attribute[patterns]).tolist()
+        memory = PatternMemory(len(table.patterns), asked)
+        return Programs(table, exact, starts, kinds, kernel_kinds, formulas, memory)
+
+    def decide(self, batch: SlotBatch, publications: Ints, filters: Ints) -> Bools:
+        """Which candidates hold; one whose filter has no program does.
+
+        Shapes: publications, filters int64 [candidates]; result bool [candidates].
+        """
+        holds = np.ones(len(filters), bool)
+        mine = np.flatnonzero(self.starts[filters] >= 0)
+        if len(mine):
+            run = ProgramRun(self, batch, publications[mine], self.starts[filters[mine]])
+            holds[mine] = run.verdicts()
+        return holds
+
+
+class ProgramRun:
+    """Candidates on their way through their programs.
+
+    Attributes:
+        tests: number of tests so far, those counted twice that stopped a candidate.
+    """
+
+    def __init__(
+        self, programs: Programs, batch: SlotBatch, publications: Ints, starts: Ints
+    ) -> None:
+        self._programs, self._batch = programs, batch
+        self._publications, self._starts = publications, starts
+        columns = batch.columns
+        self._keys = np.stack([keys_of(column) for column in columns], axis=1)
+        self._there = np.stack([column.present() for column in columns], axis=1)
+        self._generation, self._codes = programs.memory.codes(columns, batch.rows)
+        self.tests = 0
+        self._stack = np.empty(STACK_MAX + 1)
+        self._advance = self._advance_compiled if flat_scan.is_loaded() else self._advance_columns
+
+    def verdicts(self) -> Bools:
+        """Which candidates hold, bool [candidates]."""
+        count = len(self._starts)
+        rows, outcome = self._starts.copy(), np.full(count, _STOPPED, np.uint8)
+        waiting = np.arange(count)
+        given = outcome.copy()
+        while len(waiting):
+            self._advance(waiting, rows, given, outcome)
+            waiting = waiting[outcome[waiting] == _STOPPED]
+            given[waiting] = self._decided(self._publications[waiting], rows[waiting])
+        holds: Bools = outcome == _TRUE
+        return holds
+
+    def _advance_compiled(
+        self, waiting: Ints, rows: Ints, given: Verdicts, outcome: Verdicts
+    ) -> None:
+        """Does what `_advance_columns` does, by the compiled kernel."""
+        from wherecast.matching.columnar import kernels
+
+        programs, exact, there = self._programs, self._programs.exact, self._there.view(np.uint8)
+        verdicts = self._generation.verdicts
+        held = (
+            exact.slots, programs.kernel_kinds, exact.lows, exact.highs, exact.keys,
+            programs.table.jumps, self._keys, there, programs.formulas.steps,
+            programs.formulas.ends, self._stack, self._codes, verdicts,
+        )  # fmt: skip
+        pointers = np.append(addresses(held), verdicts.shape[1])
+        self.tests += kernels.advance(
+            pointers, self._keys.shape[1], waiting, self._publications, self._starts, rows,
+            given, outcome,
+        )  # fmt: skip
+        given[waiting] = _STOPPED
+
+    def _advance_columns(
+        self, waiting: Ints, rows: Ints, given: Verdicts, outcome: Verdicts
+    ) -> None:
+        """Takes candidates on until each is decided or stops at a test.
+
+        Shapes: rows int64 [candidates], where each one is; given uint8 [candidates], the verdict of
+        the test there, or `_STOPPED` where it is not known; outcome uint8 [candidates].
+        """
+        jumps = self._programs.table.jumps
+        while len(waiting):
+            self.tests += len(waiting)
+            here = rows[waiting]
+            verdict = given[waiting].copy()
+            given[waiting] = _STOPPED
+            fresh = np.flatnonzero(verdict == _STOPPED)
+            fresh = fresh[self._programs.kinds[here[fresh]] != _LATER]
+            verdict[fresh] = self._holds(self._publications[waiting[fresh]], here[fresh])
+            going = np.flatnonzero(verdict != _STOPPED)
+            jump = jumps[here[going]].astype(np.int64)
+            target = np.where(verdict[going] == _TRUE, jump >> 16, jump & 0xFFFF)
+            waiting = waiting[going]
+            outcome[waiting[target == MATCHES]] = _TRUE
+            outcome[waiting[target == FAILS]] = _FALSE
+            left = target < MATCHES
+            waiting = waiting[left]
+            rows[waiting] = self._starts[waiting] + target[left]
+
+    def _holds(self, publications: Ints, rows: Ints) -> Bools:
+        """Which tests of keys hold, bool [tests]."""
+        exact, kinds = self._programs.exact, self._programs.kinds[rows]
+        slots = exact.slots[rows]
+        there = self._there[publications, slots]
+        keys = self._keys[publications, slots]
+        return _tested(exact, rows, kinds, keys, there)
+
+    def _decided(self, publications: Ints, rows: Ints) -> Bools:
+        """Which tests that keys of the batch do not decide hold, bool [tests]."""
+        table, exact = self._programs.table, self._programs.exact
+        holds = np.zeros(len(rows), bool)
+        residual = np.isin(table.kind[rows], _RESIDUAL)
+        some = np.flatnonzero(residual)
+        if len(some):
+            columns = _ColumnView(self._batch)
+            holds[some] = rows_hold(table, columns, publications[some], rows[some])  # type: ignore[arg-type]
+            self._remember(publications[some], rows[some], holds[some])
+        others = np.flatnonzero(~residual)
+        slots = exact.slots[rows[others]]
+        order = np.argsort(slots, kind="stable")
+        firsts = np.flatnonzero(np.diff(slots[order], prepend=-1))
+        for mine in np.split(others[order], firsts[1:]) if len(order) else ():
+            keys, there = self._batch.keys(int(exact.slots[rows[mine[0]]]))
+            at, kinds = publications[mine], exact.kinds[rows[mine]]
+            holds[mine] = _tested(exact, rows[mine], kinds, keys[at], there[at])
+        return holds
+
+    def _remember(self, publications: Ints, rows: Ints, holds: Bools) -> None:
+        """Notes the verdicts on patterns for later candidates and batches."""
+        mine = np.flatnonzero(self._programs.kernel_kinds[rows] == Exact.PATTERN)
+        at = self._programs.table.attribute[rows[mine]]
+        there = self._there[publications[mine], at]
+        mine, at = mine[there], at[there]
+        places = self._codes[publications[mine], at].astype(np.int64)
+        self._generation.remember(self._programs.table.low[rows[mine]], places, holds[mine])
+
+
+class _ColumnView:
+    """Columns of a batch by slot, lazy ones too."""
+
+    def __init__(self, batch: SlotBatch) -> None:
+        self._batch = batch
+
+    def __getitem__(self, slot: int) -> SlotColumn:
+        return self._batch.column(slot)
+
+
+def _tested(
+    exact: Predicates, rows: Ints, kinds: npt.NDArray[np.uint8], keys: Ints, there: Bools
+) -> Bools:
+    """Which predicates hold on which keys, bool [tests]."""
+    holds = there.copy()
+    holds[kinds == _MISSING] = ~there[kinds == _MISSING]
+    lows, highs = exact.lows[rows], exact.highs[rows]
+    ranges = kinds == _RANGE
+    holds[ranges] &= (keys[ranges] >= lows[ranges]) & (keys[ranges] <= highs[ranges])
+    for place in np.flatnonzero((kinds == _SET) | (kinds == _NOT_SET)).tolist():
+        members = exact.keys[lows[place] : highs[place]]
+        at = int(np.searchsorted(members, keys[place]))
+        inside = at < len(members) and members[at] == keys[place]
+        holds[place] &= inside == (kinds[place] == _SET)
+    return holds

@@ -1,0 +1,1 @@
+"""The sink of matches: Parquet files that workers write and that one commit makes visible."""
