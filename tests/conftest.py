@@ -54,6 +54,13 @@ def pytest_terminal_summary(
         terminalreporter.line(pytest_report_header())
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Keeps long texts out of names: pytest gives the name to child processes in a variable."""
+    if isinstance(val, str | bytes) and len(val) > 200:
+        return f"{argname} of {len(val)}"
+    return None
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--campaign NAME` chooses one of the long campaigns; see `make soak`."""
     parser.addoption("--campaign", metavar="NAME", help="the campaign to run, with -m soak")
