@@ -105,7 +105,7 @@ def test_both_writers_write_what_the_reference_finds(
     monkeypatch.setattr(writes, "REPEATS", 1)
     by_spark, own = written_rows(spark, tmp_path)
     assert (by_spark["engine"], own["engine"]) == (writes.SPARK, writes.OWN)
-    assert own["matches"] == by_spark["matches"] == expected("bluedove", 500) > 0
+    assert own["matches"] == by_spark["matches"] == expected(case_of("bluedove"), 500) > 0
     assert own["hash"] == by_spark["hash"]
     assert own["times write_matches"] == 1
     assert own["file bytes/match"] > 0

@@ -33,7 +33,7 @@ def readings(spark: "SparkSession") -> "DataFrame":
 def saved(spark: "SparkSession", readings: "DataFrame", tmp_path: Path) -> str:
     from wherecast.spark import compile_filters
 
-    frame = spark.createDataFrame(FILTERS, "id string, filter string, owner string")
+    frame = spark.createDataFrame(pa.table(FILTERS))
     compiled = compile_filters(frame, schema=readings.schema, keep=["owner"])
     return compiled.save(tmp_path / "saved").uri
 
