@@ -8,7 +8,7 @@ predicates only, so that unknown may count as not true, and each test has two wa
 The plan depends on the shape of the filter, not on its constants.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from wherecast.language.meaning.chances import chance
@@ -59,7 +59,8 @@ class IndexPlan:
     Attributes:
         conjunctions: the predicates of each conjunction that is indexed. One without predicates
             makes every publication a candidate.
-        program: the tests that decide a candidate; empty where the conjunctions decide.
+        program: the tests that decide a candidate, without what every conjunction decides
+            already; empty where the conjunctions decide.
     """
 
     conjunctions: tuple[Leaves, ...]
@@ -80,11 +81,11 @@ def plan(expression: Expression) -> IndexPlan:
     )
     if few and not has_derived and (count <= _EXACT_MAX or _is_flat(node)):
         return IndexPlan(tuple(conjunctions_of(node)))
-    found = _cover(node, with_derived=False)
+    found = _covered(node, with_derived=False)
     if found is None and few:
         return IndexPlan(tuple(conjunctions_of(node)))
-    found = found or _cover(node, with_derived=True) or [(1.0, ())]
-    return IndexPlan(tuple(leaves for _, leaves in found), _program(node))
+    cover, rest = found or _covered(node, with_derived=True) or ([(1.0, ())], node)
+    return IndexPlan(tuple(leaves for _, leaves in cover), () if rest is None else _program(rest))
 
 
 def without_program(made: IndexPlan, expression: Expression) -> IndexPlan:
@@ -146,6 +147,38 @@ def _is_plain(leaf: Predicate, with_derived: bool) -> bool:
     return is_selective and (with_derived or not isinstance(attribute, Derived))
 
 
+def _covered(node: Expression, with_derived: bool) -> tuple[Cover, Expression | None] | None:
+    """The cover of a node, and what of the node the cover does not decide; None for TRUE."""
+    if not isinstance(node, And):
+        cover = _cover(node, with_derived)
+        return None if cover is None else (cover, node)
+    covers = {
+        place: cover
+        for place, part in enumerate(node.parts)
+        if (cover := _cover(part, with_derived))
+    }
+    if not covers:
+        return None
+    cover, used = _joined(covers)
+    rest = tuple(
+        part
+        for place, part in enumerate(node.parts)
+        if place not in used or not _is_decided(part, with_derived)
+    )
+    if not rest:
+        return cover, None
+    return cover, rest[0] if len(rest) == 1 else And(rest)
+
+
+def _is_decided(part: Expression, with_derived: bool) -> bool:
+    """Whether the cover of a node is the node: an OR of ANDs of plain predicates."""
+    for one in part.parts if isinstance(part, Or) else (part,):
+        for leaf in one.parts if isinstance(one, And) else (one,):
+            if isinstance(leaf, And | Or | Not) or not _is_plain(leaf, with_derived):
+                return False
+    return True
+
+
 def _cover(node: Expression, with_derived: bool) -> Cover | None:
     """Conjunctions of plain predicates of which one holds wherever the node does; None for TRUE."""
     if isinstance(node, Or):
@@ -158,19 +191,25 @@ def _cover(node: Expression, with_derived: bool) -> Cover | None:
         return found
     if isinstance(node, And):
         covers = [cover for part in node.parts if (cover := _cover(part, with_derived))]
-        return _joined(sorted(covers, key=_total)) if covers else None
+        return _joined(dict(enumerate(covers)))[0] if covers else None
     assert not isinstance(node, Not)
     return [(chance(node), (node,))] if _is_plain(node, with_derived) else None
 
 
-def _joined(covers: Sequence[Cover]) -> Cover:
-    """The most selective cover, times every single predicate, times others that are worth it."""
-    first, *rest = covers
-    for other in rest:
-        is_worth = _total(other) < _CHANCE_MAX and len(first) * len(other) <= COVER_MAX
+def _joined(covers: Mapping[int, Cover]) -> tuple[Cover, set[int]]:
+    """The most selective cover, times every single predicate, times others that are worth it.
+
+    Also returns which covers were taken.
+    """
+    first, *rest = sorted(covers, key=lambda place: _total(covers[place]))
+    found, used = covers[first], {first}
+    for place in rest:
+        other = covers[place]
+        is_worth = _total(other) < _CHANCE_MAX and len(found) * len(other) <= COVER_MAX
         if len(other) == 1 or is_worth:
-            first = [(a * b, left + right) for a, left in first for b, right in other]
-    return first
+            found = [(a * b, left + right) for a, left in found for b, right in other]
+            used.add(place)
+    return found, used
 
 
 def _total(cover: Cover) -> float:

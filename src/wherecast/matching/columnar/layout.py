@@ -106,23 +106,23 @@ class Stamps(NamedTuple):
     last: np.ndarray
 
 
+RECORD_SLOT_BITS, RECORD_KIND_BITS = 28, 4
+"""Of the word of a test's record: the slot, then the kind, then 16 bits for each way on."""
+
+
 class ProgramPointers(IntEnum):
     """The arrays whose addresses the kernel of programs takes, in their order."""
 
-    SLOTS = 0
-    KINDS = 1
-    LOWS = 2
-    HIGHS = 3
-    SETS = 4
-    JUMPS = 5
-    KEYS = 6  # of the publications, row by row
-    THERE = 7  # whether each of these is there
-    STEPS = 8  # of formulas, two int64 each: an `Arithmetic` and its argument
-    STEP_ENDS = 9  # of each derived slot
-    STACK = 10  # doubles, the values of a formula on its way
-    CODES = 11  # of the strings of publications in the memory of patterns, row by row; -1: unknown
-    VERDICTS = 12  # of patterns on these strings, 0 where unknown, 1 false, 2 true
-    TEXTS_MAX = 13  # no address, but the number of verdicts per pattern
+    RECORDS = 0  # of tests, three int64 each, as `CandidateTests` says
+    SETS = 1
+    KEYS = 2  # of the publications, row by row
+    THERE = 3  # whether each of these is there
+    STEPS = 4  # of formulas, two int64 each: an `Arithmetic` and its argument
+    STEP_ENDS = 5  # of each derived slot
+    STACK = 6  # doubles, the values of a formula on its way
+    CODES = 7  # of the strings of publications in the memory of patterns, row by row; -1: unknown
+    VERDICTS = 8  # of patterns on these strings, 0 where unknown, 1 false, 2 true
+    TEXTS_MAX = 9  # no address, but the number of verdicts per pattern
 
 
 class Arithmetic(IntEnum):

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from importlib.util import find_spec
 from threading import Lock
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +25,9 @@ from wherecast.matching.columnar.packing.entries import entries_of, exact_predic
 from wherecast.matching.columnar.packing.planner import whole_sets
 from wherecast.matching.columnar.predicates import Predicates
 from wherecast.matching.columnar.search import flat_scan
+from wherecast.matching.columnar.search.candidate_tests import CandidateTests
 from wherecast.matching.columnar.search.column_scan import candidates
+from wherecast.matching.columnar.search.compiled_programs import CompiledRun
 from wherecast.matching.columnar.search.programs import Programs
 from wherecast.matching.columnar.search.residual_checks import LaterRows, decide, later_rows
 from wherecast.matching.columnar.search.tree_matching import (
@@ -37,6 +40,7 @@ from wherecast.matching.columnar.slot_batch import SlotBatch
 from wherecast.matching.columnar.slots import SlotColumn
 
 Ints = npt.NDArray[np.int64]
+Integers = npt.NDArray[np.integer[Any]]
 _PLAIN_MAX = 1_000_000  # publications times predicates that whole columns do sooner than trees
 _AT_HAND = 50  # times fewer, where the trees are there already
 
@@ -92,6 +96,7 @@ class Snapshot:
     search: TreeSearch | None = None
     _packed: PackedTrees | None = None
     _inputs: TreeInputs | None = None
+    _tests: tuple[PackedTrees | None, CandidateTests] | None = None
     _work: int = 0
     _lock: Lock = field(default_factory=Lock)  # so that trees are built once
 
@@ -231,24 +236,39 @@ class Snapshot:
         trees = match_trees(self._inputs, batch.columns, batch.rows, self.search)
         ends, numbers, checked = trees.ends, trees.numbers, trees.checked
         if len(trees.extra):
-            publications = trees.extra[:, 0].astype(np.int64)
-            conjunctions = packed.sources[trees.extra[:, 1]].astype(np.int64)
-            decided = self._decided(batch, publications, conjunctions)
+            publications, positions = np.ascontiguousarray(trees.extra.T)
+            decided = self._decided(batch, publications, packed.sources[positions])
             ends, numbers = add_decided(self._inputs, trees, *decided)
             checked += len(trees.extra)
         return SnapshotMatches(ends, numbers, trees.inner, trees.leaf, checked)
 
     def _decided(
-        self, batch: SlotBatch, publications: Ints, conjunctions: Ints
+        self, batch: SlotBatch, publications: Integers, conjunctions: Integers
     ) -> tuple[Ints, Ints]:
         """The candidates that hold, as publications and filters, in the order that they have."""
-        covers = self.table.covers
-        holds = decide(covers, self.later, batch.columns, publications, conjunctions)
+        if self.programs is not None and flat_scan.is_loaded():
+            run = CompiledRun(self.programs, self._candidate_tests(self.programs), batch)
+            given = publications.astype(np.int32), conjunctions.astype(np.int32)
+            chosen = np.flatnonzero(run.holds(*given))
+            return publications[chosen].astype(np.int64), self.filters[conjunctions[chosen]]
+        publications, conjunctions = publications.astype(np.int64), conjunctions.astype(np.int64)
+        holds = decide(self.table.covers, self.later, batch.columns, publications, conjunctions)
         publications, filters = publications[holds], self.filters[conjunctions[holds]]
         if self.programs is None:
             return publications, filters
         holds = self.programs.decide(batch, publications, filters)
         return publications[holds], filters[holds]
+
+    def _candidate_tests(self, programs: Programs) -> CandidateTests:
+        """The tests in the order of the trees, or of the conjunctions before there are trees."""
+        with self._lock:
+            packed, made = self._packed, self._tests
+            if made is None or made[0] is not packed:
+                every = np.arange(len(self.filters))
+                order = every if packed is None else np.concatenate([packed.sources, every])
+                made = packed, CandidateTests.of(programs, self.later, self.filters, order)
+                self._tests = made
+            return made[1]
 
 
 def programs_of(table: PredicateTable) -> Programs | None:

@@ -10,14 +10,18 @@ import pytest
 from wherecast import Index, Schema
 from wherecast.language import read_filters
 from wherecast.matching.columnar import snapshot
+from wherecast.matching.columnar.search.column_scan import candidates
+from wherecast.matching.columnar.search.compiled_programs import CompiledRun
 from wherecast.matching.columnar.search.pattern_memory import PatternMemory
-from wherecast.matching.columnar.search.programs import ProgramRun, Programs
+from wherecast.matching.columnar.search.residual_checks import decide
 from wherecast.matching.columnar.slot_batch import SlotBatch
-from wherecast.matching.columnar.slots import columns_of
+from wherecast.matching.columnar.slots import SlotColumn, columns_of
 from wherecast.matching.columnar.snapshot import Snapshot, programs_of
 from wherecast.workloads.rule_filters import rules
 
 pytest.importorskip("numba")
+Ints = npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.int32]
 
 SCHEMA = Schema.from_dict({"a": "float", "b": "float", "n": "int", "s": "string"})
 LEAVES = (
@@ -51,46 +55,80 @@ def random_batch(random: Random, rows: int) -> pa.RecordBatch:
     )
 
 
-def made_programs(texts: list[str]) -> Programs:
-    programs = programs_of(read_filters(pa.array(texts), SCHEMA))
-    assert programs is not None
-    return programs
+def candidates_of(made: Snapshot, batch: pa.RecordBatch) -> tuple[Ints, Ints]:
+    """The publications and conjunctions that covers find, where programs decide."""
+    assert made.programs is not None
+    columns = SlotBatch(batch, made.table).columns
+    publications, conjunctions = candidates(made.plain, columns, batch.num_rows)
+    mine = np.flatnonzero(made.programs.starts[made.filters[conjunctions]] >= 0)
+    return publications[mine], conjunctions[mine]
 
 
-def all_pairs(programs: Programs, rows: int) -> tuple[npt.NDArray[np.int64], ...]:
-    filters = np.flatnonzero(programs.starts >= 0)
-    return np.repeat(np.arange(rows), len(filters)), np.tile(filters, rows)
-
-
-def run_of(programs: Programs, batch: pa.RecordBatch, is_compiled: bool) -> ProgramRun:
-    publications, filters = all_pairs(programs, batch.num_rows)
-    slots = SlotBatch(batch, programs.table)
-    run = ProgramRun(programs, slots, publications, programs.starts[filters])
-    run._advance = run._advance_compiled if is_compiled else run._advance_columns
-    return run
+def compiled_verdicts(made: Snapshot, batch: pa.RecordBatch) -> list[bool]:
+    publications, conjunctions = candidates_of(made, batch)
+    assert made.programs is not None
+    tests = made._candidate_tests(made.programs)
+    run = CompiledRun(made.programs, tests, SlotBatch(batch, made.table))
+    return run.holds(publications.astype(np.int32), conjunctions.astype(np.int32)).tolist()
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_kernel_twin_and_reference_decide_alike(seed: int) -> None:
-    import wherecast.matching.columnar.kernels  # noqa: F401
-
+@pytest.mark.parametrize("has_trees", [False, True])
+def test_kernel_twin_and_reference_decide_alike(seed: int, has_trees: bool) -> None:
     random = Random(seed)
-    texts = [random_filter(random) for _ in range(80)]
-    programs, batch = made_programs(texts), random_batch(random, 60)
-    publications, filters = all_pairs(programs, batch.num_rows)
+    texts = [random_filter(random) for _ in range(160)]
+    made, batch = Snapshot.of(read_filters(pa.array(texts), SCHEMA)), random_batch(random, 60)
+    assert made.programs is not None
+    if has_trees:
+        made.packed_trees()
+    publications, conjunctions = candidates_of(made, batch)
+    filters = made.filters[conjunctions]
     reference = Index(SCHEMA, kind="scan")
     reference.add_all(enumerate(texts))
     found = [set(row) for row in reference.match(batch).to_pylist()]
-    wanted = [f in found[p] for p, f in zip(publications.tolist(), filters.tolist(), strict=True)]
+    pairs = list(zip(publications.tolist(), filters.tolist(), strict=True))
+    wanted = [number in found[row] for row, number in pairs]
 
-    by_columns = run_of(programs, batch, is_compiled=False).verdicts()
-    by_kernel = run_of(programs, batch, is_compiled=True).verdicts()
-    again = run_of(programs, batch, is_compiled=True).verdicts()  # with verdicts in memory
+    later = decide(made.table.covers, made.later, candidate_columns(made, batch), publications,
+                   conjunctions)  # fmt: skip
+    by_columns = made.programs.decide(SlotBatch(batch, made.table), publications, filters)
 
     assert len(filters) > 1_000
-    assert by_columns.tolist() == wanted
-    assert by_kernel.tolist() == wanted
-    assert again.tolist() == wanted
+    assert {True, False} == set(wanted)
+    assert (later & by_columns).tolist() == wanted
+    assert compiled_verdicts(made, batch) == wanted
+    assert compiled_verdicts(made, batch) == wanted  # with verdicts in memory
+
+
+def candidate_columns(made: Snapshot, batch: pa.RecordBatch) -> list[SlotColumn]:
+    return SlotBatch(batch, made.table).columns
+
+
+def test_tests_lie_in_the_order_of_the_trees() -> None:
+    workload = rules(seed=2)
+    texts = pa.Table.from_batches(list(workload.filters(300))).column("filter")
+    made = Snapshot.of(read_filters(texts, workload.schema))
+    assert made.programs is not None
+    sources = made.packed_trees().sources
+    tests = made._candidate_tests(made.programs)
+    _, firsts = np.unique(made.filters[sources], return_index=True)
+    in_order = made.filters[sources[np.sort(firsts)]]
+    starts = tests.starts[sources[np.sort(firsts)]]
+    own = (starts >= 0) & (made.programs.starts[in_order] >= 0)
+
+    assert len(tests.records) <= int(made.programs.sizes.sum()) + len(made.later.rows)
+    assert np.all(np.diff(starts[own]) > 0)
+    assert tests.rows[starts[own]].tolist() == made.programs.starts[in_order[own]].tolist()
+
+
+def test_programs_leave_out_what_covers_decide() -> None:
+    text = "s = 'x' AND n > 2 AND (a > 1 OR b > 1) AND (a + b > 1 OR (n < 9 AND (a < 5 OR b < 5)))"
+    table = read_filters(pa.array([text]), SCHEMA)
+    programs = programs_of(table)
+    assert programs is not None
+    tested = {table.attributes[slot].name for slot in table.attribute[programs.starts[0] :]}
+    assert not tested & {"s"}
+    assert programs.sizes.tolist() == [6]
 
 
 @pytest.mark.parametrize("deep", [False, True])
@@ -116,29 +154,22 @@ def test_costs_of_rules(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = pa.Table.from_batches(list(workload.filters(2_000))).column("filter")
     batch = pa.Table.from_batches(list(workload.publications(100))).combine_chunks().to_batches()[0]
     made = Snapshot.of(read_filters(texts, workload.schema))
-    runs: list[ProgramRun] = []
-    rounds: list[int] = []
-    start, decided = ProgramRun.__init__, ProgramRun._decided
+    runs: list[tuple[CompiledRun, int]] = []
+    holds = CompiledRun.holds
 
-    def started(run: ProgramRun, *given: object) -> None:
-        start(run, *given)  # type: ignore[arg-type]
-        runs.append(run)
+    def counted(run: CompiledRun, publications: Numbers, conjunctions: Numbers) -> object:
+        runs.append((run, len(publications)))
+        return holds(run, publications, conjunctions)
 
-    def counted(run: ProgramRun, publications: npt.NDArray[np.int64], rows: object) -> object:
-        rounds.append(len(publications))
-        return decided(run, publications, rows)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(ProgramRun, "__init__", started)
-    monkeypatch.setattr(ProgramRun, "_decided", counted)
+    monkeypatch.setattr(CompiledRun, "holds", counted)
     made.match(batch)
-    assert sum(rounds) > 0
-    rounds.clear()
+    assert runs[-1][0].stopped > 0
     found = made.match(batch)
 
-    candidates = len(runs[-1]._starts)
-    assert sum(rounds) == 0, "no candidate leaves the kernel once the strings are known"
-    assert candidates <= 0.04 * 2_000 * 100
-    assert runs[-1].tests <= 5 * candidates
+    run, count = runs[-1]
+    assert run.stopped == 0, "no candidate leaves the kernel once the strings are known"
+    assert count <= 0.04 * 2_000 * 100
+    assert run.tests <= 3.5 * count
     assert found.checked <= 0.05 * 2_000 * 100
 
 

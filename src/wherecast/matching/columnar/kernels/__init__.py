@@ -7,10 +7,10 @@ whole columns, and the kernels are compared with it. `columnar.layout` says what
 from wherecast.matching.columnar.kernels.cell_kernels import encode
 from wherecast.matching.columnar.kernels.matching import match_groups, match_rows, scan
 from wherecast.matching.columnar.kernels.order import fill_leaves, fill_level, order_of
-from wherecast.matching.columnar.kernels.program_kernels import advance
+from wherecast.matching.columnar.kernels.program_kernels import decide, resume
 from wherecast.matching.columnar.kernels.result_rows import add_matches, gather, once
 
 __all__ = [
-    "add_matches", "advance", "encode", "fill_leaves", "fill_level", "gather", "match_groups",
-    "match_rows", "once", "order_of", "scan",
+    "add_matches", "decide", "encode", "fill_leaves", "fill_level", "gather", "match_groups",
+    "match_rows", "once", "order_of", "resume", "scan",
 ]  # fmt: skip

@@ -1,6 +1,6 @@
 """The kernel that takes candidates through their programs.
 
-Its obvious twin is `ProgramRun` without numba, which takes all candidates on test by test.
+Its obvious twin is `ProgramRun`, which takes all candidates on test by test.
 """
 
 import numpy as np
@@ -15,9 +15,16 @@ from wherecast.matching.columnar.kernels.simd import (
     load_i32,
     load_i64,
     load_u8,
+    prefetch,
     store_f64,
 )
-from wherecast.matching.columnar.layout import Arithmetic, Exact, ProgramPointers
+from wherecast.matching.columnar.layout import (
+    RECORD_KIND_BITS,
+    RECORD_SLOT_BITS,
+    Arithmetic,
+    Exact,
+    ProgramPointers,
+)
 from wherecast.matching.compile_cache.cached_njit import njit
 
 _RANGE, _SET, _NOT_SET, _MISSING, _LATER, _PATTERN = (
@@ -27,14 +34,19 @@ _RANGE, _SET, _NOT_SET, _MISSING, _LATER, _PATTERN = (
     )
 )  # fmt: skip
 (
-    _SLOTS, _KINDS, _LOWS, _HIGHS, _SETS, _JUMPS, _KEYS, _THERE, _STEPS, _STEP_ENDS, _STACK,
-    _CODES, _VERDICTS, _TEXTS_MAX,
+    _RECORDS, _SETS, _KEYS, _THERE, _STEPS, _STEP_ENDS, _STACK, _CODES, _VERDICTS, _TEXTS_MAX,
 ) = (int(pointer) for pointer in ProgramPointers)  # fmt: skip
 _FLOAT, _INT, _CONSTANT, _ADD, _SUBTRACT, _MULTIPLY, _DIVIDE, _NEGATE = (
     int(step) for step in Arithmetic
 )
 _MATCHES, _FAILS = MATCHES, FAILS
 _STOPPED = 2
+_FALSE_SHIFT = RECORD_SLOT_BITS + RECORD_KIND_BITS
+_TRUE_SHIFT = _FALSE_SHIFT + 16
+_SLOT_MASK, _KIND_MASK = (1 << RECORD_SLOT_BITS) - 1, (1 << RECORD_KIND_BITS) - 1
+_SLOT_BITS = RECORD_SLOT_BITS
+_RECORD_BYTES = 24
+_AHEAD = 8  # candidates, whose first tests are fetched so early
 _INT_MIN = -(2**63)
 _NAN_KEY = NAN_KEY
 
@@ -49,26 +61,26 @@ def _float_key(value):
 
 
 @njit(inline="always")
-def _pattern(at, row, cell):
+def _pattern(at, number, cell):
     """The verdict on a pattern: 0 or 1, or `_STOPPED` where it is not known."""
     if load_u8(load_i64(at, _THERE), cell) == 0:
         return np.uint8(0)
     code = np.int64(load_i32(load_i64(at, _CODES), cell))
     if code < 0:
         return np.uint8(_STOPPED)
-    place = load_i64(load_i64(at, _LOWS), row) * load_i64(at, _TEXTS_MAX) + code
+    place = number * load_i64(at, _TEXTS_MAX) + code
     verdict = load_u8(load_i64(at, _VERDICTS), place)
     return np.uint8(_STOPPED) if verdict == 0 else np.uint8(verdict - 1)
 
 
 @njit(inline="always")
-def _holds(at, row, kind, present, key):
-    """Whether the test of a row holds for a key."""
+def _holds(at, record, kind, present, key):
+    """Whether the test of a record holds for a key."""
     if kind == _MISSING:
         return not present
     if not present:
         return False
-    low, high = load_i64(load_i64(at, _LOWS), row), load_i64(load_i64(at, _HIGHS), row)
+    low, high = load_i64(record, 0), load_i64(record, 1)
     if kind == _RANGE:
         return key >= low and key <= high
     if kind in (_SET, _NOT_SET):
@@ -123,53 +135,89 @@ def _computed(at, derived, base):
 
 
 @njit(inline="always")
-def _verdict(at, row, base, width):
-    """The verdict of the test of a row: 0 or 1, or `_STOPPED` where the kernel does not know."""
-    kind = load_u8(load_i64(at, _KINDS), row)
+def _verdict(at, record, word, base, width):
+    """The verdict of the test of a record: 0 or 1, or `_STOPPED` where the kernel does not know."""
+    kind = (word >> _SLOT_BITS) & _KIND_MASK
     if kind == _LATER:
         return np.uint8(_STOPPED)
-    slot = np.int64(load_i32(load_i64(at, _SLOTS), row))
+    slot = word & _SLOT_MASK
     if kind == _PATTERN:
-        return _pattern(at, row, base + slot)
+        return _pattern(at, load_i64(record, 0), base + slot)
     if slot >= width:
         present, key = _computed(at, slot - width, base)
     else:
         present = load_u8(load_i64(at, _THERE), base + slot) != 0
         key = load_i64(load_i64(at, _KEYS), base + slot)
-    return np.uint8(_holds(at, row, kind, present, key))
+    return np.uint8(_holds(at, record, kind, present, key))
+
+
+@njit(inline="always")
+def _advanced(at, test, base, width, verdict):
+    """Takes a candidate on from a test with a verdict: its outcome, the last test, the tests."""
+    records, tests = load_i64(at, _RECORDS), 0
+    while True:
+        tests += 1
+        record = records + test * _RECORD_BYTES
+        word = load_i64(record, 2)
+        if verdict == _STOPPED:
+            verdict = _verdict(at, record, word, base, width)
+            if verdict == _STOPPED:
+                return np.uint8(_STOPPED), test, tests
+        target = (word >> (_TRUE_SHIFT if verdict == 1 else _FALSE_SHIFT)) & 0xFFFF
+        if target >= _MATCHES:
+            return np.uint8(target == _MATCHES), test, tests
+        test += target
+        verdict = np.uint8(_STOPPED)
 
 
 @njit(cache=True, nogil=True)
-def advance(pointers, width, waiting, publications, starts, rows, given, outcome):
+def decide(pointers, width, publications, conjunctions, starts, outcome, stops):
     """Takes candidates on until each is decided or stops at a test that the kernel cannot decide.
 
     Shapes: pointers int64, the addresses of the arrays that the fields of `ProgramPointers` name,
-    which the caller keeps alive; width, the slots of a publication's row; waiting int64, the
-    candidates that go on; publications, starts, rows int64 [candidates], rows being where each
-    one is; given uint8 [candidates], the verdict of the test there, 2 where it is not known;
-    outcome uint8 [candidates], 1 where it holds, 0 where not, 2 where it stopped.
-    Returns: the number of tests.
+    which the caller keeps alive; width, the slots of a publication's row; publications,
+    conjunctions int32 [candidates]; starts int32 [conjunctions], the first test of each, -1 where
+    there is none; outcome uint8 [candidates], 1 where it holds, 0 where not, 2 where it stopped;
+    stops int64 [candidates, 2], filled with those that stopped and their tests.
+    Returns: the number of tests, and of candidates that stopped.
     Cost: the tests on the way.
     """
-    at = pointers.ctypes.data
-    tests = 0
-    for number in waiting:
-        row, start = rows[number], starts[number]
-        base = publications[number] * width
-        verdict = given[number]
-        while True:
-            tests += 1
-            if verdict == _STOPPED:
-                verdict = _verdict(at, row, base, width)
-                if verdict == _STOPPED:
-                    rows[number] = row
-                    outcome[number] = _STOPPED
-                    break
-            jump = np.int64(load_i32(load_i64(at, _JUMPS), row)) & 0xFFFFFFFF
-            target = jump >> 16 if verdict == 1 else jump & 0xFFFF
-            if target >= _MATCHES:
-                outcome[number] = np.uint8(target == _MATCHES)
-                break
-            row = start + target
-            verdict = np.uint8(_STOPPED)
-    return tests
+    at, tests, stopped = pointers.ctypes.data, 0, 0
+    firsts, records = starts.ctypes.data, load_i64(pointers.ctypes.data, _RECORDS)
+    count = len(publications)
+    for number in range(count):
+        ahead = min(number + _AHEAD, count - 1)
+        first = np.int64(load_i32(firsts, np.int64(conjunctions[ahead])))
+        prefetch(records + first * _RECORD_BYTES)
+        test = np.int64(load_i32(firsts, np.int64(conjunctions[number])))
+        if test < 0:
+            outcome[number] = 1
+            continue
+        base = np.int64(publications[number]) * width
+        outcome[number], test, more = _advanced(at, test, base, width, np.uint8(_STOPPED))
+        tests += more
+        if outcome[number] == _STOPPED:
+            stops[stopped, 0], stops[stopped, 1] = number, test
+            stopped += 1
+    return tests, stopped
+
+
+@njit(cache=True, nogil=True)
+def resume(pointers, width, publications, given, outcome, stops):
+    """Takes candidates that stopped on, with the verdicts of the tests where they stopped.
+
+    Shapes: as `decide`; given uint8 [stopped], the verdicts; stops int64 [stopped, 2], which
+    becomes those that stop again.
+    Returns: the number of tests, and of candidates that stopped again.
+    Cost: the tests on the way.
+    """
+    at, tests, stopped = pointers.ctypes.data, 0, 0
+    for place in range(len(given)):
+        number = stops[place, 0]
+        base = np.int64(publications[number]) * width
+        outcome[number], test, more = _advanced(at, stops[place, 1], base, width, given[place])
+        tests += more
+        if outcome[number] == _STOPPED:
+            stops[stopped, 0], stops[stopped, 1] = number, test
+            stopped += 1
+    return tests, stopped

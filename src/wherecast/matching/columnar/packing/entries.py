@@ -92,12 +92,16 @@ def _runs(starts: Ints, ends: Ints) -> list[tuple[int, int]]:
 
 
 def entries_of(predicates: Predicates, whole: npt.NDArray[np.bool_]) -> Entries:
-    """The entries of all conjunctions; only a `whole` conjunction may become several."""
+    """The entries of all conjunctions.
+
+    Only a `whole` conjunction may become several, or one that a set of values alone may find.
+    """
     offsets, kinds = predicates.offsets, predicates.kinds
     count = len(offsets) - 1
     owner = np.repeat(np.arange(count), np.diff(offsets))
     parts = _parts(predicates)
-    copies, divisor = _splits(owner, np.where(whole[owner], parts, _NEVER), parts > 1, count)
+    split = np.where(whole[owner] | _are_keys(predicates, owner, count), parts, _NEVER)
+    copies, divisor = _splits(owner, split, parts > 1, count)
     check, later = np.zeros(count, bool), np.zeros(count, bool)
     check[owner[(parts > 1) & (divisor == 0)]] = True
     later[owner[kinds == Exact.LATER]] = True
@@ -151,6 +155,14 @@ def _intersected(entries: Entries) -> Entries:
         lows[kept], highs[kept], missing[kept], split[kept], entries.check[possible],
         entries.later[possible],
     )  # fmt: skip
+
+
+def _are_keys(predicates: Predicates, owner: Ints, count: int) -> npt.NDArray[np.bool_]:
+    """The sets of values that may be what finds their conjunction: no side of it is a point."""
+    kinds, points = predicates.kinds, np.zeros(count, bool)
+    is_point = (kinds == Exact.RANGE) & (predicates.lows == predicates.highs)
+    points[owner[is_point]] = True
+    return (kinds == Exact.SET) & ~points[owner]
 
 
 def _parts(predicates: Predicates) -> Ints:

@@ -2,10 +2,10 @@
 
 Entries on the same set of attributes share a group where they are many, or where there are few
 such sets. The others are keyed by the two sides that a publication satisfies least often, given how
-often it has the attribute at all, or by one where few share the two; their other sides are compared
-one by one. Where even such a key lets many publications pass, a key would ruin the index: those
-entries share one tree on the attributes that most of them name, and leave open what they do not
-name.
+often it has the attribute at all, or by one where few entries of the two would pass it: a group
+costs a publication more than a few entries do. Their other sides are compared one by one. Where
+even such a key lets many publications pass, a key would ruin the index: those entries share one
+tree on the attributes that most of them name, and leave open what they do not name.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ Bools = npt.NDArray[np.bool_]
 _OWN_MIN = 1_024
 _SETS_MAX = 64
 _KEY = 2
-_PAIR_MIN = 32  # entries with one pair as a key; fewer are keyed by one side
+_PAIR_PASSING_MIN = 2.0  # entries that pass a first side; for fewer a second is no dimension
 _KEY_CHANCE_MAX = 1 / 64  # of a publication to pass a key; above it, the key is a bad one
 
 
@@ -44,12 +44,12 @@ class GroupPlan:
 def whole_sets(predicates: Predicates) -> Bools:
     """The conjunctions whose group has all their attributes as dimensions, bool [conjunctions].
 
-    Those are on a set of attributes that many others share, or one of few sets, or a small one.
+    Those are on a set of attributes that many others share, or one of few sets, or a single one.
     """
     sizes = np.diff(predicates.offsets)
     marks = predicates.slots.astype(np.int64) * 2 + (predicates.kinds == Exact.MISSING)
     of_set, count = classes_of(sizes, marks, np.zeros(len(sizes), np.int64))
-    return (are_shared(of_set, count) & (sizes <= DIMS_MAX)) | (sizes <= _KEY)
+    return (are_shared(of_set, count) & (sizes <= DIMS_MAX)) | (sizes <= 1)
 
 
 def are_shared(of_class: Ints, count: int) -> Bools:
@@ -80,7 +80,10 @@ def plan_groups(
         shared = ~whole & (passing > np.log(_KEY_CHANCE_MAX))
         is_dim[shared[owner]] = _are_common(entries.slots[shared[owner]])
         group, count = _groups(entries, is_dim & ~shared[owner], kinds + 4 * shared)
-        few = ~whole & ~shared & (np.bincount(group, minlength=count)[group] < _PAIR_MIN)
+        firsts = np.flatnonzero(rank == 0)
+        first = np.bincount(owner[firsts], chance[firsts], len(entries))
+        few = np.bincount(group, first, count)[group] < _PAIR_PASSING_MIN
+        few &= ~whole & ~shared
         is_dim[few[owner]] = rank[few[owner]] == 0
     group, count = _groups(entries, is_dim & ~shared[owner], kinds + 4 * shared)
     of_group = np.zeros(count, bool)

@@ -14,10 +14,8 @@ from wherecast.language.meaning.index_plan import FAILS, MATCHES
 from wherecast.language.table.predicate_table import Kind, PredicateTable
 from wherecast.matching.columnar.layout import Exact
 from wherecast.matching.columnar.predicates import Predicates
-from wherecast.matching.columnar.search import flat_scan
-from wherecast.matching.columnar.search.encoder import addresses
 from wherecast.matching.columnar.search.pattern_memory import PatternMemory
-from wherecast.matching.columnar.search.program_formulas import STACK_MAX, ProgramFormulas
+from wherecast.matching.columnar.search.program_formulas import ProgramFormulas
 from wherecast.matching.columnar.search.residual_checks import rows_hold
 from wherecast.matching.columnar.slot_batch import SlotBatch, keys_of
 from wherecast.matching.columnar.slots import SlotColumn
@@ -40,6 +38,7 @@ class Programs:
         table: the filters.
         exact: all predicates of the table in key space.
         starts: int64 [filters], the first row of each program; -1 where there is none.
+        sizes: int64 [filters], the rows of each program.
         kinds: uint8 [predicates], those of `exact`; `LATER` where keys of a batch do not decide.
         kernel_kinds: the same for the kernel, which computes some formulas, and asks the memory.
         formulas: the formulas that the kernel computes.
@@ -49,6 +48,7 @@ class Programs:
     table: PredicateTable
     exact: Predicates
     starts: Ints
+    sizes: Ints
     kinds: npt.NDArray[np.uint8]
     kernel_kinds: npt.NDArray[np.uint8]
     formulas: ProgramFormulas
@@ -63,6 +63,8 @@ class Programs:
         owners = np.searchsorted(table.conjunction_offsets, programs, side="right") - 1
         starts = np.full(len(table), -1, np.int64)
         starts[owners] = table.predicate_offsets[programs]
+        sizes = np.zeros(len(table), np.int64)
+        sizes[owners] = np.diff(table.predicate_offsets)[programs]
         kinds = exact.kinds.copy()
         kinds[table.attribute >= table.eager] = _LATER
         formulas = ProgramFormulas.of(table)
@@ -72,7 +74,7 @@ class Programs:
         kernel_kinds[patterns] = Exact.PATTERN
         asked = np.unique(table.attribute[patterns]).tolist()
         memory = PatternMemory(len(table.patterns), asked)
-        return Programs(table, exact, starts, kinds, kernel_kinds, formulas, memory)
+        return Programs(table, exact, starts, sizes, kinds, kernel_kinds, formulas, memory)
 
     def decide(self, batch: SlotBatch, publications: Ints, filters: Ints) -> Bools:
         """Which candidates hold; one whose filter has no program does.
@@ -88,7 +90,7 @@ class Programs:
 
 
 class ProgramRun:
-    """Candidates on their way through their programs.
+    """Candidates on their way through their programs, test by test.
 
     Attributes:
         tests: number of tests so far, those counted twice that stopped a candidate.
@@ -97,15 +99,9 @@ class ProgramRun:
     def __init__(
         self, programs: Programs, batch: SlotBatch, publications: Ints, starts: Ints
     ) -> None:
-        self._programs, self._batch = programs, batch
+        self._programs, self._batch = programs, ProgramBatch(programs, batch)
         self._publications, self._starts = publications, starts
-        columns = batch.columns
-        self._keys = np.stack([keys_of(column) for column in columns], axis=1)
-        self._there = np.stack([column.present() for column in columns], axis=1)
-        self._generation, self._codes = programs.memory.codes(columns, batch.rows)
         self.tests = 0
-        self._stack = np.empty(STACK_MAX + 1)
-        self._advance = self._advance_compiled if flat_scan.is_loaded() else self._advance_columns
 
     def verdicts(self) -> Bools:
         """Which candidates hold, bool [candidates]."""
@@ -116,33 +112,11 @@ class ProgramRun:
         while len(waiting):
             self._advance(waiting, rows, given, outcome)
             waiting = waiting[outcome[waiting] == _STOPPED]
-            given[waiting] = self._decided(self._publications[waiting], rows[waiting])
+            given[waiting] = self._batch.decided(self._publications[waiting], rows[waiting])
         holds: Bools = outcome == _TRUE
         return holds
 
-    def _advance_compiled(
-        self, waiting: Ints, rows: Ints, given: Verdicts, outcome: Verdicts
-    ) -> None:
-        """Does what `_advance_columns` does, by the compiled kernel."""
-        from wherecast.matching.columnar import kernels
-
-        programs, exact, there = self._programs, self._programs.exact, self._there.view(np.uint8)
-        verdicts = self._generation.verdicts
-        held = (
-            exact.slots, programs.kernel_kinds, exact.lows, exact.highs, exact.keys,
-            programs.table.jumps, self._keys, there, programs.formulas.steps,
-            programs.formulas.ends, self._stack, self._codes, verdicts,
-        )  # fmt: skip
-        pointers = np.append(addresses(held), verdicts.shape[1])
-        self.tests += kernels.advance(
-            pointers, self._keys.shape[1], waiting, self._publications, self._starts, rows,
-            given, outcome,
-        )  # fmt: skip
-        given[waiting] = _STOPPED
-
-    def _advance_columns(
-        self, waiting: Ints, rows: Ints, given: Verdicts, outcome: Verdicts
-    ) -> None:
+    def _advance(self, waiting: Ints, rows: Ints, given: Verdicts, outcome: Verdicts) -> None:
         """Takes candidates on until each is decided or stops at a test.
 
         Shapes: rows int64 [candidates], where each one is; given uint8 [candidates], the verdict of
@@ -171,11 +145,29 @@ class ProgramRun:
         """Which tests of keys hold, bool [tests]."""
         exact, kinds = self._programs.exact, self._programs.kinds[rows]
         slots = exact.slots[rows]
-        there = self._there[publications, slots]
-        keys = self._keys[publications, slots]
+        there = self._batch.there[publications, slots]
+        keys = self._batch.keys[publications, slots]
         return _tested(exact, rows, kinds, keys, there)
 
-    def _decided(self, publications: Ints, rows: Ints) -> Bools:
+
+class ProgramBatch:
+    """A batch as programs see it.
+
+    Attributes:
+        keys: int64 [rows, eager slots].
+        there: bool [rows, eager slots], whether each of these is there.
+        generation: the memory of patterns of this batch.
+        codes: int32 [rows, eager slots], the places of strings in that memory.
+    """
+
+    def __init__(self, programs: Programs, batch: SlotBatch) -> None:
+        self._programs, self._batch = programs, batch
+        columns = batch.columns
+        self.keys = np.stack([keys_of(column) for column in columns], axis=1)
+        self.there = np.stack([column.present() for column in columns], axis=1)
+        self.generation, self.codes = programs.memory.codes(columns, batch.rows)
+
+    def decided(self, publications: Ints, rows: Ints) -> Bools:
         """Which tests that keys of the batch do not decide hold, bool [tests]."""
         table, exact = self._programs.table, self._programs.exact
         holds = np.zeros(len(rows), bool)
@@ -199,10 +191,10 @@ class ProgramRun:
         """Notes the verdicts on patterns for later candidates and batches."""
         mine = np.flatnonzero(self._programs.kernel_kinds[rows] == Exact.PATTERN)
         at = self._programs.table.attribute[rows[mine]]
-        there = self._there[publications[mine], at]
+        there = self.there[publications[mine], at]
         mine, at = mine[there], at[there]
-        places = self._codes[publications[mine], at].astype(np.int64)
-        self._generation.remember(self._programs.table.low[rows[mine]], places, holds[mine])
+        places = self.codes[publications[mine], at].astype(np.int64)
+        self.generation.remember(self._programs.table.low[rows[mine]], places, holds[mine])
 
 
 class _ColumnView:
