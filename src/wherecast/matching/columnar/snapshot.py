@@ -10,14 +10,14 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from importlib.util import find_spec
 from threading import Lock
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from wherecast.language.meaning.element import Element
 from wherecast.language.table.predicate_table import PredicateTable
-from wherecast.matching.columnar.layout import SLOTS_MAX
+from wherecast.matching.columnar.layout import SLOTS_MAX, Exact
 from wherecast.matching.columnar.packed import PackedTrees
 from wherecast.matching.columnar.packing.build_trees import Conjunctions, build
 from wherecast.matching.columnar.packing.circles import with_boxes
@@ -40,7 +40,8 @@ from wherecast.matching.columnar.slot_batch import SlotBatch
 from wherecast.matching.columnar.slots import SlotColumn
 
 Ints = npt.NDArray[np.int64]
-Integers = npt.NDArray[np.integer[Any]]
+Bools = npt.NDArray[np.bool_]
+Numbers = npt.NDArray[np.int32]
 _PLAIN_MAX = 1_000_000  # publications times predicates that whole columns do sooner than trees
 _AT_HAND = 50  # times fewer, where the trees are there already
 
@@ -117,6 +118,26 @@ class Snapshot:
         types = [attribute.type == "float" for attribute in eager]
         return np.array(types or [False], np.uint8)
 
+    @cached_property
+    def element_slots(self) -> list[int]:
+        """The slots of elements of arrays that conjunctions ask for."""
+        attributes, used = self.table.attributes, np.unique(self.plain.slots).tolist()
+        return [slot for slot in used if isinstance(attributes[slot], Element)]
+
+    def _ask_elements(self) -> tuple[Bools, Bools]:
+        """Which conjunctions are of filters that ask for elements, and which for one of several.
+
+        Shapes: bool [conjunctions] each.
+        """
+        asking = np.zeros(len(self.table), bool)
+        rows = np.flatnonzero(np.isin(self.plain.slots, self.element_slots))
+        conjunctions = np.searchsorted(self.plain.offsets, rows, side="right") - 1
+        asking[self.filters[conjunctions]] = True
+        is_point = (self.plain.kinds == Exact.RANGE) & (self.plain.lows == self.plain.highs)
+        for_several = np.zeros(len(self.filters), bool)
+        for_several[conjunctions[~is_point[rows]]] = True
+        return asking[self.filters], for_several
+
     def packed_trees(self, samples: Sequence[pa.RecordBatch] = ()) -> PackedTrees:
         """The trees, built on first use.
 
@@ -138,8 +159,12 @@ class Snapshot:
         if self.programs is not None:
             extra |= self.programs.starts[self.filters] >= 0
         entries = entries_of(boxed, whole)
-        columns = [SlotBatch(batch, self.table).columns for batch in samples]
-        conjunctions = Conjunctions(self.filters, extra, several, whole)
+        columns = [
+            SlotBatch(batch, self.table).probes(self.element_slots).columns for batch in samples
+        ]
+        asking, for_several = self._ask_elements()
+        repeated = for_several | (asking & several)
+        conjunctions = Conjunctions(self.filters, extra, several, whole, asking, repeated)
         return build(entries, boxed, self.is_float, conjunctions, columns)
 
     @property
@@ -198,14 +223,21 @@ class Snapshot:
 
     def _match_plain(self, batch: SlotBatch, chosen: Ints) -> SnapshotMatches:
         """Matches some publications on whole columns; the others find nothing."""
-        columns, rows = batch.columns, batch.rows
-        own = columns if len(chosen) == rows else [column.take(chosen) for column in columns]
+        probes, rows = batch.probes(self.element_slots), batch.rows
+        own = probes.columns
+        searched = np.arange(len(own[0].values))
+        if len(chosen) < rows:
+            searched, own = probes.some(chosen)
         if flat_scan.is_loaded():
-            found = flat_scan.candidates(self.plain, own, self.is_float, len(chosen))
+            found = flat_scan.candidates(self.plain, own, self.is_float, len(searched))
         else:
-            found = candidates(self.plain, own, len(chosen))
+            found = candidates(self.plain, own, len(searched))
         places, conjunctions = found
-        publications, filters = self._decided(batch, chosen[places], conjunctions)
+        asked = probes.publications(searched[places])
+        publications, filters = self._decided(batch, asked, conjunctions)
+        if self.element_slots:  # several probes may have found a filter
+            order = np.lexsort((filters, publications))
+            publications, filters = publications[order], filters[order]
         is_new = np.ones(len(filters), bool)  # conjunctions of one filter are neighbours
         is_new[1:] = (np.diff(publications) != 0) | (np.diff(filters) != 0)
         counts = np.bincount(publications[is_new], minlength=rows)
@@ -233,25 +265,25 @@ class Snapshot:
         packed = self.packed_trees(samples)
         if self._inputs is None:
             self._inputs = TreeInputs.of(packed, self.boxed, self.is_float)
-        trees = match_trees(self._inputs, batch.columns, batch.rows, self.search)
+        trees = match_trees(self._inputs, batch.probes(self.element_slots), self.search)
         ends, numbers, checked = trees.ends, trees.numbers, trees.checked
         if len(trees.extra):
             publications, positions = np.ascontiguousarray(trees.extra.T)
-            decided = self._decided(batch, publications, packed.sources[positions])
+            decided = self._decided_entries(batch, packed, publications, positions)
             ends, numbers = add_decided(self._inputs, trees, *decided)
             checked += len(trees.extra)
         return SnapshotMatches(ends, numbers, trees.inner, trees.leaf, checked)
 
     def _decided(
-        self, batch: SlotBatch, publications: Integers, conjunctions: Integers
+        self, batch: SlotBatch, publications: Ints, conjunctions: Ints
     ) -> tuple[Ints, Ints]:
         """The candidates that hold, as publications and filters, in the order that they have."""
         if self.programs is not None and flat_scan.is_loaded():
-            run = CompiledRun(self.programs, self._candidate_tests(self.programs), batch)
+            tests = self._candidate_tests(self.programs)
+            run = CompiledRun(self.programs, tests, batch)
             given = publications.astype(np.int32), conjunctions.astype(np.int32)
-            chosen = np.flatnonzero(run.holds(*given))
-            return publications[chosen].astype(np.int64), self.filters[conjunctions[chosen]]
-        publications, conjunctions = publications.astype(np.int64), conjunctions.astype(np.int64)
+            chosen = np.flatnonzero(run.holds(*given, tests.starts))
+            return publications[chosen], self.filters[conjunctions[chosen]]
         holds = decide(self.table.covers, self.later, batch.columns, publications, conjunctions)
         publications, filters = publications[holds], self.filters[conjunctions[holds]]
         if self.programs is None:
@@ -259,14 +291,26 @@ class Snapshot:
         holds = self.programs.decide(batch, publications, filters)
         return publications[holds], filters[holds]
 
+    def _decided_entries(
+        self, batch: SlotBatch, packed: PackedTrees, publications: Numbers, positions: Numbers
+    ) -> tuple[Ints, Ints]:
+        """The same for the entries of trees."""
+        if self.programs is None:
+            found = packed.sources[positions].astype(np.int64)
+            return self._decided(batch, publications.astype(np.int64), found)
+        tests = self._candidate_tests(self.programs)
+        run = CompiledRun(self.programs, tests, batch)
+        chosen = np.flatnonzero(run.holds(publications, positions, tests.of_entries))
+        conjunctions = packed.sources[positions[chosen]]
+        return publications[chosen].astype(np.int64), self.filters[conjunctions]
+
     def _candidate_tests(self, programs: Programs) -> CandidateTests:
         """The tests in the order of the trees, or of the conjunctions before there are trees."""
         with self._lock:
             packed, made = self._packed, self._tests
             if made is None or made[0] is not packed:
-                every = np.arange(len(self.filters))
-                order = every if packed is None else np.concatenate([packed.sources, every])
-                made = packed, CandidateTests.of(programs, self.later, self.filters, order)
+                sources = np.zeros(0, np.int32) if packed is None else packed.sources
+                made = packed, CandidateTests.of(programs, self.later, self.filters, sources)
                 self._tests = made
             return made[1]
 

@@ -22,11 +22,13 @@ from wherecast.matching.columnar.layout import (
     RECORD_KIND_BITS,
     RECORD_SLOT_BITS,
     Arithmetic,
+    ArrayState,
     Exact,
     ProgramPointers,
 )
 from wherecast.matching.compile_cache.cached_njit import njit
 
+_NO_ARRAY, _ARRAY = int(ArrayState.MISSING), int(ArrayState.THERE)
 _RANGE, _SET, _NOT_SET, _MISSING, _LATER, _PATTERN = (
     int(kind)
     for kind in (
@@ -35,6 +37,7 @@ _RANGE, _SET, _NOT_SET, _MISSING, _LATER, _PATTERN = (
 )  # fmt: skip
 (
     _RECORDS, _SETS, _KEYS, _THERE, _STEPS, _STEP_ENDS, _STACK, _CODES, _VERDICTS, _TEXTS_MAX,
+    _ELEMENT_STARTS, _ELEMENT_KEYS, _ELEMENT_STATES,
 ) = (int(pointer) for pointer in ProgramPointers)  # fmt: skip
 _FLOAT, _INT, _CONSTANT, _ADD, _SUBTRACT, _MULTIPLY, _DIVIDE, _NEGATE = (
     int(step) for step in Arithmetic
@@ -92,6 +95,27 @@ def _holds(at, record, kind, present, key):
 
 
 @njit()
+def _elements(at, record, kind, slot, publication):
+    """Whether the test of a record holds for the elements of an array.
+
+    Cost: the elements, times the logarithm of the size of the set.
+    """
+    state = load_u8(load_i64(load_i64(at, _ELEMENT_STATES), slot), publication)
+    if state == _NO_ARRAY:
+        return False
+    starts = load_i64(load_i64(at, _ELEMENT_STARTS), slot)
+    keys = load_i64(load_i64(at, _ELEMENT_KEYS), slot)
+    asked = _SET if kind == _NOT_SET else kind
+    inside = False
+    if kind in (_RANGE, _SET, _NOT_SET):
+        for place in range(load_i64(starts, publication), load_i64(starts, publication + 1)):
+            inside |= _holds(at, record, asked, True, load_i64(keys, place))
+    if kind in (_RANGE, _SET):
+        return inside
+    return not inside and state == _ARRAY
+
+
+@njit()
 def _computed(at, derived, base):
     """Whether a formula has a value for a publication, and the key of the value.
 
@@ -135,12 +159,14 @@ def _computed(at, derived, base):
 
 
 @njit(inline="always")
-def _verdict(at, record, word, base, width):
+def _verdict(at, record, word, publication, width):
     """The verdict of the test of a record: 0 or 1, or `_STOPPED` where the kernel does not know."""
     kind = (word >> _SLOT_BITS) & _KIND_MASK
     if kind == _LATER:
         return np.uint8(_STOPPED)
-    slot = word & _SLOT_MASK
+    slot, base = word & _SLOT_MASK, publication * width
+    if slot < width and load_i64(load_i64(at, _ELEMENT_STARTS), slot):
+        return np.uint8(_elements(at, record, kind, slot, publication))
     if kind == _PATTERN:
         return _pattern(at, load_i64(record, 0), base + slot)
     if slot >= width:
@@ -152,7 +178,7 @@ def _verdict(at, record, word, base, width):
 
 
 @njit(inline="always")
-def _advanced(at, test, base, width, verdict):
+def _advanced(at, test, publication, width, verdict):
     """Takes a candidate on from a test with a verdict: its outcome, the last test, the tests."""
     records, tests = load_i64(at, _RECORDS), 0
     while True:
@@ -160,7 +186,7 @@ def _advanced(at, test, base, width, verdict):
         record = records + test * _RECORD_BYTES
         word = load_i64(record, 2)
         if verdict == _STOPPED:
-            verdict = _verdict(at, record, word, base, width)
+            verdict = _verdict(at, record, word, publication, width)
             if verdict == _STOPPED:
                 return np.uint8(_STOPPED), test, tests
         target = (word >> (_TRUE_SHIFT if verdict == 1 else _FALSE_SHIFT)) & 0xFFFF
@@ -171,13 +197,13 @@ def _advanced(at, test, base, width, verdict):
 
 
 @njit(cache=True, nogil=True)
-def decide(pointers, width, publications, conjunctions, starts, outcome, stops):
+def decide(pointers, width, publications, places, starts, outcome, stops):
     """Takes candidates on until each is decided or stops at a test that the kernel cannot decide.
 
     Shapes: pointers int64, the addresses of the arrays that the fields of `ProgramPointers` name,
     which the caller keeps alive; width, the slots of a publication's row; publications,
-    conjunctions int32 [candidates]; starts int32 [conjunctions], the first test of each, -1 where
-    there is none; outcome uint8 [candidates], 1 where it holds, 0 where not, 2 where it stopped;
+    places int32 [candidates]; starts int32, the first test of each place, -1 where there is none;
+    outcome uint8 [candidates], 1 where it holds, 0 where not, 2 where it stopped;
     stops int64 [candidates, 2], filled with those that stopped and their tests.
     Returns: the number of tests, and of candidates that stopped.
     Cost: the tests on the way.
@@ -187,14 +213,14 @@ def decide(pointers, width, publications, conjunctions, starts, outcome, stops):
     count = len(publications)
     for number in range(count):
         ahead = min(number + _AHEAD, count - 1)
-        first = np.int64(load_i32(firsts, np.int64(conjunctions[ahead])))
+        first = np.int64(load_i32(firsts, np.int64(places[ahead])))
         prefetch(records + first * _RECORD_BYTES)
-        test = np.int64(load_i32(firsts, np.int64(conjunctions[number])))
+        test = np.int64(load_i32(firsts, np.int64(places[number])))
         if test < 0:
             outcome[number] = 1
             continue
-        base = np.int64(publications[number]) * width
-        outcome[number], test, more = _advanced(at, test, base, width, np.uint8(_STOPPED))
+        publication = np.int64(publications[number])
+        outcome[number], test, more = _advanced(at, test, publication, width, np.uint8(_STOPPED))
         tests += more
         if outcome[number] == _STOPPED:
             stops[stopped, 0], stops[stopped, 1] = number, test
@@ -214,8 +240,8 @@ def resume(pointers, width, publications, given, outcome, stops):
     at, tests, stopped = pointers.ctypes.data, 0, 0
     for place in range(len(given)):
         number = stops[place, 0]
-        base = np.int64(publications[number]) * width
-        outcome[number], test, more = _advanced(at, stops[place, 1], base, width, given[place])
+        publication, test = np.int64(publications[number]), stops[place, 1]
+        outcome[number], test, more = _advanced(at, test, publication, width, given[place])
         tests += more
         if outcome[number] == _STOPPED:
             stops[stopped, 0], stops[stopped, 1] = number, test

@@ -162,7 +162,8 @@ def _are_keys(predicates: Predicates, owner: Ints, count: int) -> npt.NDArray[np
     kinds, points = predicates.kinds, np.zeros(count, bool)
     is_point = (kinds == Exact.RANGE) & (predicates.lows == predicates.highs)
     points[owner[is_point]] = True
-    return (kinds == Exact.SET) & ~points[owner]
+    found: npt.NDArray[np.bool_] = (kinds == Exact.SET) & ~points[owner]
+    return found
 
 
 def _parts(predicates: Predicates) -> Ints:

@@ -17,6 +17,7 @@ from wherecast.matching.columnar.search.programs import Programs
 from wherecast.matching.columnar.search.residual_checks import LaterRows
 
 Ints = npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.int32]
 _FALSE_SHIFT = RECORD_SLOT_BITS + RECORD_KIND_BITS
 _TRUE_SHIFT = _FALSE_SHIFT + 16
 
@@ -30,23 +31,28 @@ class CandidateTests:
             kind, and the ways on, counted from the test; `MATCHES` and `FAILS` decide.
         rows: int64 [tests], the row of the table of each test.
         starts: int32 [conjunctions], the first test of each; -1 where nothing is left to decide.
+        of_entries: int32 [entries], those of the conjunctions of the entries of trees.
     """
 
     records: Ints
     rows: Ints
-    starts: npt.NDArray[np.int32]
+    starts: Numbers
+    of_entries: Numbers
 
     @staticmethod
-    def of(programs: Programs, later: LaterRows, filters: Ints, order: Ints) -> "CandidateTests":
+    def of(
+        programs: Programs, later: LaterRows, filters: Ints, sources: Numbers
+    ) -> "CandidateTests":
         """The tests of conjunctions.
 
         Args:
             programs: the programs of all filters.
             later: the residual predicates of each conjunction.
             filters: int64 [conjunctions], the filter of each.
-            order: int64, conjunctions in the order in which their candidates come; those that are
-                missing have no candidates.
+            sources: int32 [entries], the conjunctions of the entries of trees, in whose order their
+                tests lie; empty before there are trees.
         """
+        order = np.concatenate([sources, np.arange(len(filters))])
         counts = np.diff(later.offsets)
         of_unit = np.where(counts > 0, len(programs.starts) + np.arange(len(filters)), filters)
         _, firsts, unit = np.unique(of_unit[order], return_index=True, return_inverse=True)
@@ -66,12 +72,12 @@ class CandidateTests:
         jumps[at] = _relative(programs.table.jumps[rows[at]].astype(np.int64), counting(tests))
         starts = np.full(len(filters), -1, np.int32)
         starts[order] = np.where(sizes > 0, offsets, -1)[unit]
-        return CandidateTests(_records(programs, rows, jumps), rows, starts)
+        return CandidateTests(_records(programs, rows, jumps), rows, starts, starts[sources])
 
     @property
     def nbytes(self) -> int:
         """The bytes of the arrays."""
-        return self.records.nbytes + self.rows.nbytes + self.starts.nbytes
+        return self.records.nbytes + self.rows.nbytes + self.starts.nbytes + self.of_entries.nbytes
 
 
 def _cover_rows(programs: Programs) -> Ints:

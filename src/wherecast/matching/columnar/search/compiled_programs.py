@@ -8,11 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from wherecast.matching.columnar.search.candidate_tests import CandidateTests
-from wherecast.matching.columnar.search.encoder import addresses
+from wherecast.matching.columnar.search.encoder import address, addresses
 from wherecast.matching.columnar.search.program_formulas import STACK_MAX
 from wherecast.matching.columnar.search.programs import ProgramBatch, Programs
 from wherecast.matching.columnar.slot_batch import SlotBatch
 
+Ints = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.int32]
 Bools = npt.NDArray[np.bool_]
 
@@ -33,21 +34,24 @@ class CompiledRun:
             self._batch.there.view(np.uint8), programs.formulas.steps, programs.formulas.ends,
             np.empty(STACK_MAX + 1), self._batch.codes, verdicts,
         )  # fmt: skip
-        self._pointers = np.append(addresses(self._held), verdicts.shape[1])
+        self._arrays = _element_addresses(self._batch)
+        self._pointers = np.concatenate(
+            [addresses(self._held), [verdicts.shape[1]], addresses(self._arrays)]
+        )
         self.tests = self.stopped = 0
 
-    def holds(self, publications: Numbers, conjunctions: Numbers) -> Bools:
+    def holds(self, publications: Numbers, places: Numbers, starts: Numbers) -> Bools:
         """Which candidates hold, bool [candidates].
 
-        Shapes: publications, conjunctions int32 [candidates].
+        Shapes: publications, places int32 [candidates]; starts int32, the first test of each place,
+        -1 where there is none.
         """
         from wherecast.matching.columnar import kernels
 
         count = len(publications)
         outcome, stops = np.empty(count, np.uint8), np.empty((count, 2), np.int64)
         tests, stopped = kernels.decide(
-            self._pointers, self._width, publications, conjunctions, self._tests.starts, outcome,
-            stops,
+            self._pointers, self._width, publications, places, starts, outcome, stops
         )  # fmt: skip
         self.tests += tests
         while stopped:
@@ -59,3 +63,12 @@ class CompiledRun:
             )
             self.tests += tests
         return outcome.view(np.bool_)
+
+
+def _element_addresses(batch: ProgramBatch) -> tuple[Ints, Ints, Ints]:
+    """For each slot the addresses of the starts, keys and states of its elements, or 0."""
+    starts, keys, states = (np.zeros(batch.keys.shape[1], np.int64) for _ in range(3))
+    for slot, column in batch.elements.items():
+        starts[slot], keys[slot] = address(column.starts), address(column.keys)
+        states[slot] = address(column.states)
+    return starts, keys, states

@@ -10,15 +10,17 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from wherecast.language.meaning.element import Element
 from wherecast.language.meaning.index_plan import FAILS, MATCHES
 from wherecast.language.table.predicate_table import Kind, PredicateTable
-from wherecast.matching.columnar.layout import Exact
+from wherecast.matching.columnar.element_columns import ElementColumn
+from wherecast.matching.columnar.layout import ArrayState, Exact
 from wherecast.matching.columnar.predicates import Predicates
 from wherecast.matching.columnar.search.pattern_memory import PatternMemory
 from wherecast.matching.columnar.search.program_formulas import ProgramFormulas
 from wherecast.matching.columnar.search.residual_checks import rows_hold
-from wherecast.matching.columnar.slot_batch import SlotBatch, keys_of
-from wherecast.matching.columnar.slots import SlotColumn
+from wherecast.matching.columnar.slot_batch import SlotBatch
+from wherecast.matching.columnar.slots import SlotColumn, keys_of
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -43,6 +45,7 @@ class Programs:
         kernel_kinds: the same for the kernel, which computes some formulas, and asks the memory.
         formulas: the formulas that the kernel computes.
         memory: the verdicts on patterns.
+        elements: the slots that stand for the elements of arrays.
     """
 
     table: PredicateTable
@@ -53,6 +56,7 @@ class Programs:
     kernel_kinds: npt.NDArray[np.uint8]
     formulas: ProgramFormulas
     memory: PatternMemory
+    elements: list[int]
 
     @staticmethod
     def of(table: PredicateTable, exact: Predicates) -> "Programs | None":
@@ -67,6 +71,8 @@ class Programs:
         sizes[owners] = np.diff(table.predicate_offsets)[programs]
         kinds = exact.kinds.copy()
         kinds[table.attribute >= table.eager] = _LATER
+        are_elements = np.array([isinstance(one, Element) for one in table.attributes], bool)
+        kinds[are_elements[table.attribute]] = _LATER
         formulas = ProgramFormulas.of(table)
         is_known = np.concatenate([np.ones(table.eager, bool), formulas.are_compiled()])
         patterns = (table.kind == Kind.PATTERN) & (table.attribute < table.eager)
@@ -74,7 +80,8 @@ class Programs:
         kernel_kinds[patterns] = Exact.PATTERN
         asked = np.unique(table.attribute[patterns]).tolist()
         memory = PatternMemory(len(table.patterns), asked)
-        return Programs(table, exact, starts, sizes, kinds, kernel_kinds, formulas, memory)
+        slots = np.flatnonzero(are_elements).tolist()
+        return Programs(table, exact, starts, sizes, kinds, kernel_kinds, formulas, memory, slots)
 
     def decide(self, batch: SlotBatch, publications: Ints, filters: Ints) -> Bools:
         """Which candidates hold; one whose filter has no program does.
@@ -156,6 +163,7 @@ class ProgramBatch:
     Attributes:
         keys: int64 [rows, eager slots].
         there: bool [rows, eager slots], whether each of these is there.
+        elements: of arrays, by slot.
         generation: the memory of patterns of this batch.
         codes: int32 [rows, eager slots], the places of strings in that memory.
     """
@@ -163,7 +171,8 @@ class ProgramBatch:
     def __init__(self, programs: Programs, batch: SlotBatch) -> None:
         self._programs, self._batch = programs, batch
         columns = batch.columns
-        self.keys = np.stack([keys_of(column) for column in columns], axis=1)
+        self.keys = np.stack([keys_of(column.values) for column in columns], axis=1)
+        self.elements = {slot: batch.elements(slot) for slot in programs.elements}
         self.there = np.stack([column.present() for column in columns], axis=1)
         self.generation, self.codes = programs.memory.codes(columns, batch.rows)
 
@@ -182,7 +191,12 @@ class ProgramBatch:
         order = np.argsort(slots, kind="stable")
         firsts = np.flatnonzero(np.diff(slots[order], prepend=-1))
         for mine in np.split(others[order], firsts[1:]) if len(order) else ():
-            keys, there = self._batch.keys(int(exact.slots[rows[mine[0]]]))
+            slot = int(exact.slots[rows[mine[0]]])
+            if slot in self.elements:
+                column = self.elements[slot]
+                holds[mine] = _elements_tested(exact, rows[mine], column, publications[mine])
+                continue
+            keys, there = self._batch.keys(slot)
             at, kinds = publications[mine], exact.kinds[rows[mine]]
             holds[mine] = _tested(exact, rows[mine], kinds, keys[at], there[at])
         return holds
@@ -205,6 +219,27 @@ class _ColumnView:
 
     def __getitem__(self, slot: int) -> SlotColumn:
         return self._batch.column(slot)
+
+
+def _elements_tested(
+    exact: Predicates, rows: Ints, column: ElementColumn, publications: Ints
+) -> Bools:
+    """Which predicates hold on the elements of which publications, bool [tests]."""
+    holds = np.zeros(len(rows), bool)
+    for place, (row, publication) in enumerate(
+        zip(rows.tolist(), publications.tolist(), strict=True)
+    ):
+        kind, low, high = int(exact.kinds[row]), int(exact.lows[row]), int(exact.highs[row])
+        keys = column.keys[column.starts[publication] : column.starts[publication + 1]]
+        if kind == _RANGE:
+            holds[place] = ((keys >= low) & (keys <= high)).any()
+        elif kind == _SET:
+            holds[place] = np.isin(keys, exact.keys[low:high]).any()
+        else:
+            excluded = exact.keys[low:high] if kind == _NOT_SET else keys[:0]
+            is_free = not np.isin(keys, excluded).any()
+            holds[place] = is_free and column.states[publication] == ArrayState.THERE
+    return holds
 
 
 def _tested(
