@@ -156,6 +156,8 @@ class PredicateBinder:
                 raise FilterError(message, item.position, hint)
             case Interval():
                 raise FilterError("an interval is not a condition", item.position)
+            case Listed():
+                raise FilterError("an array is not a condition", item.position)
             case Name() | Formula():
                 return self._boolean(item)
             case _:

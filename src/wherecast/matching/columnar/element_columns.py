@@ -7,6 +7,7 @@ are searched for by the first probe of a publication alone.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -120,7 +121,7 @@ class Probes:
 
 def _placed(column: ElementColumn, places: Ints, rows: int) -> SlotColumn:
     """A column with elements in their places, and nothing elsewhere."""
-    values = np.zeros_like(column.values, shape=rows)
+    values: npt.NDArray[Any] = np.zeros(rows, column.values.dtype)
     values[places] = column.values
     present = np.zeros(rows, bool)
     present[places] = True

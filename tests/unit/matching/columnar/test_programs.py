@@ -69,7 +69,8 @@ def compiled_verdicts(made: Snapshot, batch: pa.RecordBatch) -> list[bool]:
     assert made.programs is not None
     tests = made._candidate_tests(made.programs)
     run = CompiledRun(made.programs, tests, SlotBatch(batch, made.table))
-    return run.holds(publications.astype(np.int32), conjunctions.astype(np.int32)).tolist()
+    given = publications.astype(np.int32), conjunctions.astype(np.int32)
+    return run.holds(*given, tests.starts).tolist()
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -157,9 +158,11 @@ def test_costs_of_rules(monkeypatch: pytest.MonkeyPatch) -> None:
     runs: list[tuple[CompiledRun, int]] = []
     holds = CompiledRun.holds
 
-    def counted(run: CompiledRun, publications: Numbers, conjunctions: Numbers) -> object:
+    def counted(
+        run: CompiledRun, publications: Numbers, places: Numbers, starts: Numbers
+    ) -> object:
         runs.append((run, len(publications)))
-        return holds(run, publications, conjunctions)
+        return holds(run, publications, places, starts)
 
     monkeypatch.setattr(CompiledRun, "holds", counted)
     made.match(batch)
