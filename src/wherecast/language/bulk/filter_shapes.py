@@ -12,6 +12,7 @@ reading of single filters. So both ways give the same table.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +23,7 @@ from wherecast.language.bulk.shape_constraints import constraint_predicates
 from wherecast.language.meaning.constants import Word, read_constant
 from wherecast.language.meaning.constraint import Conflict, constrain
 from wherecast.language.meaning.derived import Derived
+from wherecast.language.meaning.element import is_element_test
 from wherecast.language.meaning.expression import (
     Compared,
     Constant,
@@ -113,8 +115,10 @@ class Shapes:
 
     def _compiled(self, example: str | None) -> FilterShape | None:
         found = None if example is None else compile_shape(example, self.schema, self.limits)
-        has_unused = found is not None and bool(found.program) and not self.has_programs
-        return None if has_unused else found
+        if found is None or self.has_programs:
+            return found
+        is_read_alone = found.program or any(map(is_element_test, chain(*found.conjunctions)))
+        return None if is_read_alone else found
 
     def _store(self, place: str | tuple[str, tuple[str, ...]], found: FilterShape | None) -> None:
         if len(self._known) >= _SHAPES_MAX:

@@ -18,6 +18,7 @@ from wherecast.language.bulk.filter_shapes import column_of_rows, columns_of_sha
 from wherecast.language.bulk.literals import Cut, example_of
 from wherecast.language.bulk.tokens import TokenKeys, distinct
 from wherecast.language.meaning.derived import Derived
+from wherecast.language.meaning.element import Element
 from wherecast.language.meaning.expression import Predicate, attributes_of
 from wherecast.language.table.numbering import Ints, Numbering
 from wherecast.language.table.table_builder import PredicateColumn, TableBuilder
@@ -100,17 +101,17 @@ def _predicates_of(
     """Which uses of a fragment are regular, and its predicates; None where it does not fit."""
     example = example_of(key)
     shape = None if example is None else compile_shape(example, schema, limits)
-    if shape is None or shape.frozen or len(shape.conjunctions) != 1:
+    if shape is None or shape.frozen or shape.program or len(shape.conjunctions) != 1:
         return None
-    if _has_derived(shape.conjunctions[0]):
+    if any(map(_depends_on_the_rest, shape.conjunctions[0])):
         return None
     made = columns_of_shape(shape, starts, parts.literals, builder, limits)
     return None if made is None else (made[0], made[1][0])
 
 
-def _has_derived(leaves: Sequence[Predicate]) -> bool:
-    """Whether a predicate has a derived attribute, whose plan depends on the rest of the filter."""
-    return any(isinstance(one, Derived) for leaf in leaves for one in attributes_of(leaf))
+def _depends_on_the_rest(leaf: Predicate) -> bool:
+    """Whether the plan of a predicate depends on the rest of the filter."""
+    return any(isinstance(one, Derived | Element) for one in attributes_of(leaf))
 
 
 def _refuse_repeated(

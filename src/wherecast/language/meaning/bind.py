@@ -7,7 +7,7 @@ or a literal means depends on its neighbour, so both wait until an operator take
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from wherecast.language.meaning.bind_operands import Item, Name, Operand, Place
+from wherecast.language.meaning.bind_operands import Item, Listed, Name, Operand, Place
 from wherecast.language.meaning.bind_predicates import PredicateBinder
 from wherecast.language.meaning.constants import Word
 from wherecast.language.meaning.expression import And, Expression, Or
@@ -21,6 +21,7 @@ from wherecast.model import Attribute, FilterError
 from wherecast.model.names import did_you_mean
 from wherecast.model.values import Type
 
+_OVERLAP = "arrays_overlap"
 _NOW_NAMES = ("now", "current_timestamp")
 _PATTERNS = ("prefix", "suffix", "contains", "rlike")
 _SHOWN = "abs, coalesce, contains, ends_with, geo_distance, hour, length, lower, round, starts_with"
@@ -30,6 +31,7 @@ class Binder(PredicateBinder):
     """Turns the steps of one filter into an expression."""
 
     _reads_formulas = False
+    _has_lists = False  # that a step may take
 
     def bind(self, steps: Sequence[Step]) -> Expression:
         """The expression of a filter.
@@ -55,6 +57,8 @@ class Binder(PredicateBinder):
             count = operands_of(step)
             items = stack[len(stack) - count :]
             del stack[len(stack) - count :]
+            if self._has_lists and step.argument != (_OVERLAP, 2):
+                items = list(map(self._settled, items))
             position = min([step.position, *(item.position for item in items)])
             try:
                 operand = _HANDLERS[step.code](self, step, items)
@@ -66,7 +70,12 @@ class Binder(PredicateBinder):
                 raise
             stack.append(Item(operand, position))
         [only] = stack
-        return only
+        return self._settled(only)
+
+    def _settled(self, item: Item) -> Item:
+        """An operand, with an array that nothing asks for elements as a formula."""
+        is_listed = isinstance(item.operand, Listed)
+        return Item(self.formula(item), item.position) if is_listed else item
 
     def _operand(self, step: Step, items: list[Item]) -> Operand:
         return Name(step.argument) if step.code == "name" else step.argument
@@ -133,9 +142,26 @@ class Binder(PredicateBinder):
             hint = did_you_mean(written, sorted(CALLABLE)) or f"there are {_SHOWN} and others"
             message = f"the function {written} is not in the language"
             raise FilterError(message, step.position, hint)
+        if name == "array" and items:
+            self._has_lists = True
+            return Listed(tuple(items))
+        if name in ("array_contains", _OVERLAP) and len(items) == 2:
+            return self._element_test(name, items)
         if name == "date_trunc" and items:
             self._check_unit(items[0])
         return self.called(name, items)
+
+    def _element_test(self, name: str, items: list[Item]) -> Operand:
+        """Elements among constants as a predicate, and anything else as a formula."""
+        left, right = items
+        found = None
+        if name != _OVERLAP:
+            found = self.element_test(left, [right])
+        elif isinstance(right.operand, Listed):
+            found = self.element_test(left, right.operand.items)
+        elif isinstance(left.operand, Listed):
+            found = self.element_test(right, left.operand.items)
+        return self.called(name, items) if found is None else found
 
     def _check_unit(self, item: Item) -> None:
         unit = item.operand

@@ -49,7 +49,14 @@ class Place:
         return call("geo_distance", [*fields, *(formula_of(fixed_of(one)) for one in self.point)])
 
 
-Operand = Name | Word | Place | Interval | Formula | Expression
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """`array(…)`, not used yet: it may be asked for the elements of an attribute."""
+
+    items: "tuple[Item, ...]"
+
+
+Operand = Name | Word | Place | Listed | Interval | Formula | Expression
 
 
 @dataclass(frozen=True, slots=True)

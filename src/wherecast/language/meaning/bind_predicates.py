@@ -4,13 +4,14 @@ A test of one attribute and constants is a predicate on it. A test of a formula 
 predicate on a derived attribute. Any other test is a formula that is true or false.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from wherecast.language.meaning.bind_operands import Item, Name, Place, fixed_of, word_of
+from wherecast.language.meaning.bind_operands import Item, Listed, Name, Place, fixed_of, word_of
 from wherecast.language.meaning.constants import ReadConstant, Word, check_text, read_constant
 from wherecast.language.meaning.derived import derive
+from wherecast.language.meaning.element import Element
 from wherecast.language.meaning.evaluate_formula import constant_value
 from wherecast.language.meaning.expression import (
     FLIPPED,
@@ -46,6 +47,9 @@ from wherecast.language.text.steps import Interval
 from wherecast.model import Attribute, FilterError, Limits, Schema, Type
 
 _UNDECLARED: dict[str, Type] = {"number": "float", "string": "string", "bool": "bool"}
+
+
+_ELEMENT_KINDS = {"string": "string", "int": "number", "float": "number"}
 
 
 NoteOperand = Callable[[Word | Expression], None]
@@ -110,6 +114,8 @@ class PredicateBinder:
                 return formula_of(Field(self._named(item, undeclared)))
             case Place() as place:
                 return place.formula()
+            case Listed(items):
+                return self.call_of("array", list(items), "float")
             case _:
                 self._note(item.operand)
                 return formula_of(Condition(item.operand))
@@ -303,6 +309,18 @@ class PredicateBinder:
             return self.negated(found) if is_negated else found
         values = tuple(self.constant(attribute, word) for word in given)
         return Member(attribute, values, is_negated, has_null=len(given) < len(words))
+
+    def element_test(self, subject: Item, listed: Sequence[Item]) -> Expression | None:
+        """That some element of an array is one of the listed; None where a formula must say it."""
+        if not isinstance(subject.operand, Name):
+            return None
+        array = self._named(subject, "any")
+        words = [one.operand for one in listed if isinstance(one.operand, Word)]
+        kind = _ELEMENT_KINDS.get(array.element or "")
+        if len(words) < len(listed) or any(word.kind != kind for word in words):
+            return None
+        element = Element.of(array)
+        return Member(element, tuple(self.constant(element, word) for word in words))
 
     def pattern(self, kind: PatternKind, items: list[Item], is_negated: bool = False) -> Expression:
         """A string against a pattern, a prefix, a suffix or a part."""

@@ -13,7 +13,7 @@ from math import inf, isfinite
 from sys import float_info
 
 from wherecast.language.meaning.constraint import Constraint, Key, allows, intersect
-from wherecast.language.meaning.expression import Distance, Pattern, Predicate
+from wherecast.language.meaning.expression import Distance, Member, Pattern, Predicate
 from wherecast.language.meaning.keys import RANGES, key_of, value_of
 from wherecast.language.meaning.normal_form import Conjunction, NormalForm, Residual
 from wherecast.language.meaning.patterns import pattern_verdict
@@ -212,9 +212,19 @@ def _implied(wanted: Residual, given: tuple[Residual, ...]) -> bool:
     """Whether a residual predicate follows from those of another conjunction."""
     if wanted in given:
         return True
+    if isinstance(wanted, Member):
+        return any(_narrower(wanted, other) for other in given if isinstance(other, Member))
     if not isinstance(wanted, Distance):
         return False
     return any(_nearer(wanted, other) for other in given if isinstance(other, Distance))
+
+
+def _narrower(wanted: Member, other: Member) -> bool:
+    """Whether an array with one of some elements surely has one of others, or has none."""
+    if (wanted.attribute, wanted.negated) != (other.attribute, other.negated):
+        return False
+    fewer, more = (wanted, other) if wanted.negated else (other, wanted)
+    return set(fewer.values) <= set(more.values)
 
 
 def _nearer(wanted: Distance, other: Distance) -> bool:

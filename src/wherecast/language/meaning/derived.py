@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
+from wherecast.language.meaning.element import Element
 from wherecast.language.meaning.formula import Formula, fields_of
 from wherecast.language.text.write_formula import write_formula
 from wherecast.model import Attribute
@@ -54,6 +55,8 @@ def sources_of(attributes: Iterable[Attribute]) -> tuple[Attribute, ...]:
         one = waiting.pop()
         if isinstance(one, Derived):
             waiting += reversed(fields_of(one.formula))
+        elif isinstance(one, Element) and one.array is not None:
+            found[one.array] = None
         else:
             found[one] = None
     return tuple(found)

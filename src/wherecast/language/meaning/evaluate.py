@@ -9,6 +9,7 @@ from typing import Any
 
 from wherecast.language.meaning.comparing import COMPARISONS, order
 from wherecast.language.meaning.derived import Derived
+from wherecast.language.meaning.element import Element
 from wherecast.language.meaning.evaluate_formula import formula_value
 from wherecast.language.meaning.expression import (
     And,
@@ -68,12 +69,23 @@ def _between(leaf: Between, row: Row) -> Verdict:
 
 
 def _member(leaf: Member, row: Row) -> Verdict:
+    if isinstance(leaf.attribute, Element) and leaf.attribute.array is not None:
+        return _element(leaf, row_value(leaf.attribute.array, row))
     value = row_value(leaf.attribute, row)
     if value is None:
         return None
     if value in leaf.values:
         return not leaf.negated
     return None if leaf.has_null else leaf.negated
+
+
+def _element(leaf: Member, array: tuple[Any, ...] | None) -> Verdict:
+    """Whether some element of an array is one of the values."""
+    if array is None:
+        return None
+    if any(one is not None and order(one, value) == 0 for one in array for value in leaf.values):
+        return not leaf.negated
+    return None if None in array else leaf.negated
 
 
 def _pattern(leaf: Pattern, row: Row) -> Verdict:

@@ -5,14 +5,18 @@ is. Of any other a *cover* is indexed: a few conjunctions of plain predicates, o
 wherever the filter does. A *program* of tests then decides each candidate. NOT stands at the
 predicates only, so that unknown may count as not true, and each test has two ways on.
 
+A publication is searched for once with each element of an array, so a conjunction asks for one
+element of one array at most. A filter that asks for more is decided by a program.
+
 The plan depends on the shape of the filter, not on its constants.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from wherecast.language.meaning.chances import chance
 from wherecast.language.meaning.derived import Derived, derive
+from wherecast.language.meaning.element import is_element_test
 from wherecast.language.meaning.expression import (
     And,
     Between,
@@ -71,30 +75,61 @@ def plan(expression: Expression) -> IndexPlan:
     node = _simplified(pushed(expression))
     if isinstance(node, Truth):
         return IndexPlan(((node,),))
-    count = count_conjunctions(node, COVER_MAX)
-    few = count <= COVER_MAX
+    indexed = _by_elements(node)
+    count = count_conjunctions(indexed, COVER_MAX)
+    exact = conjunctions_of(indexed) if count <= COVER_MAX else []
+    few = bool(exact) and all(map(_decides, exact))
     has_derived = any(
         isinstance(attribute, Derived)
         for leaf in predicates(node)
         for attribute in attributes_of(leaf)
     )
-    if few and not has_derived and (count <= _EXACT_MAX or _is_flat(node)):
-        return IndexPlan(tuple(conjunctions_of(node)))
-    found = _cover(node, with_derived=False)
+    if few and not has_derived and (count <= _EXACT_MAX or _is_flat(indexed)):
+        return IndexPlan(tuple(exact))
+    found = _cover(indexed, with_derived=False)
     if found is None and few:
-        return IndexPlan(tuple(conjunctions_of(node)))
-    found = found or _cover(node, with_derived=True) or [(1.0, ())]
+        return IndexPlan(tuple(exact))
+    found = found or _cover(indexed, with_derived=True) or [(1.0, ())]
     return IndexPlan(tuple(leaves for _, leaves in found), _program(node))
 
 
 def without_program(made: IndexPlan, expression: Expression) -> IndexPlan:
-    """The same plan with the whole filter as a predicate of each conjunction, not as a program."""
-    if not made.program:
+    """The same plan with the whole filter as a predicate of each conjunction.
+
+    That takes the place of a program, and of what asks for the elements of arrays.
+    """
+    if not made.program and not asks_elements(made):
         return made
     whole = derive(formula_of(Condition(expression)))
     assert whole is not None
     test = Comparison(whole, "=", True)
-    return IndexPlan(tuple((*leaves, test) for leaves in made.conjunctions))
+    return IndexPlan(
+        tuple(
+            (*(leaf for leaf in leaves if not is_element_test(leaf)), test)
+            for leaves in made.conjunctions
+        )
+    )
+
+
+def asks_elements(made: IndexPlan) -> bool:
+    """Whether a conjunction asks for an element of an array."""
+    return any(is_element_test(leaf) for leaves in made.conjunctions for leaf in leaves)
+
+
+def _by_elements(node: Expression) -> Expression:
+    """The same with one element in each predicate that asks for elements of an array."""
+    if isinstance(node, And | Or):
+        return type(node)(tuple(map(_by_elements, node.parts)))
+    if isinstance(node, Member) and is_element_test(node) and not node.negated:
+        parts = tuple(replace(node, values=(value,)) for value in node.values)
+        return Or(parts) if 1 < len(parts) <= COVER_MAX else node
+    return node
+
+
+def _decides(leaves: Leaves) -> bool:
+    """Whether a search with one element of an array at a time finds where a conjunction holds."""
+    asked = [leaf for leaf in leaves if is_element_test(leaf)]
+    return len(asked) <= 1 and not any(isinstance(one, Member) and one.negated for one in asked)
 
 
 def _simplified(node: Expression) -> Expression:
@@ -167,10 +202,16 @@ def _joined(covers: Sequence[Cover]) -> Cover:
     """The most selective cover, times every single predicate, times others that are worth it."""
     first, *rest = covers
     for other in rest:
+        if _asks_elements(first) and _asks_elements(other):
+            continue
         is_worth = _total(other) < _CHANCE_MAX and len(first) * len(other) <= COVER_MAX
         if len(other) == 1 or is_worth:
             first = [(a * b, left + right) for a, left in first for b, right in other]
     return first
+
+
+def _asks_elements(cover: Cover) -> bool:
+    return any(is_element_test(leaf) for _, leaves in cover for leaf in leaves)
 
 
 def _total(cover: Cover) -> float:

@@ -11,11 +11,13 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from wherecast.language.meaning.constraint import Conflict, Constraint, constrain
+from wherecast.language.meaning.element import Element, is_element_test
 from wherecast.language.meaning.expression import (
     And,
     Compared,
     Distance,
     Expression,
+    Member,
     Not,
     Or,
     Predicate,
@@ -25,7 +27,8 @@ from wherecast.language.meaning.negation import pushed
 from wherecast.language.text.write import write
 from wherecast.model import Attribute, Limits
 
-Residual = Compared | Distance
+Residual = Compared | Distance | Member
+"""A `Member` asks for an element of an array."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +96,19 @@ def _conjunction(leaves: Sequence[Predicate]) -> Conjunction:
         if isinstance(leaf, Truth) and leaf.value is not True:
             raise Conflict("a comparison with NULL is never true" if leaf.value is None
                            else "FALSE is never true")  # fmt: skip
-    constraints = tuple(constrain(attribute, on) for attribute, on in by_attribute(leaves).items())
-    residual = {leaf for leaf in leaves if isinstance(leaf, Compared | Distance)}
-    return Conjunction(constraints, tuple(sorted(residual, key=write)))
+    groups = by_attribute(leaves)
+    constraints = tuple(
+        constrain(attribute, on)
+        for attribute, on in groups.items()
+        if not isinstance(attribute, Element)
+    )
+    residual = {
+        leaf for leaf in leaves if isinstance(leaf, Compared | Distance) or is_element_test(leaf)
+    }
+    for leaf in residual:
+        if isinstance(leaf, Member):
+            constrain(leaf.attribute, [leaf])  # which tells whether an element can satisfy it
+    return Conjunction(constraints, tuple(sorted(residual, key=write)))  # type: ignore[arg-type]
 
 
 def count_conjunctions(node: Expression, most: int) -> int:

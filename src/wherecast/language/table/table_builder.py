@@ -20,6 +20,7 @@ from wherecast.language.meaning.derived import Derived
 from wherecast.language.meaning.expression import (
     Compared,
     Distance,
+    Member,
     Pattern,
     Predicate,
     Truth,
@@ -177,7 +178,10 @@ class TableBuilder:
         for constraint in conjunction.constraints:
             found += self.predicates_of_constraint(constraint)
         for leaf in conjunction.residual:
-            found.append(self.residual_predicate(leaf))
+            if isinstance(leaf, Member):
+                found += self.predicates_of_constraint(constrain(leaf.attribute, [leaf]))
+            else:
+                found.append(self.residual_predicate(leaf))
         return found
 
     def predicates_of_constraint(self, constraint: Constraint) -> list[PredicateColumn]:

@@ -3,6 +3,7 @@
 from decimal import Decimal
 
 from wherecast.language.meaning.derived import Derived
+from wherecast.language.meaning.element import Element
 from wherecast.language.meaning.expression import (
     And,
     Between,
@@ -71,6 +72,8 @@ def _predicate(part: Expression) -> str:
         case Between(attribute, low, high):
             bounds = f"{literal(attribute, low)} AND {literal(attribute, high)}"
             return f"{operand(attribute)} BETWEEN {bounds}"
+        case Member(Element() as element, values, negated):
+            return f"{'NOT ' * negated}{_element_test(element, values)}"
         case Member(attribute, values, negated, has_null):
             shown = [literal(attribute, value) for value in values] + ["NULL"] * has_null
             return f"{operand(attribute)} {'NOT ' * negated}IN ({', '.join(shown)})"
@@ -84,6 +87,14 @@ def _predicate(part: Expression) -> str:
             place = f"{name(latitude.name)}, {name(longitude.name)}, {point[0]!r}, {point[1]!r}"
             return f"geo_distance({place}) {operator} {metres!r}"
     raise AssertionError(f"unknown predicate {part!r}")
+
+
+def _element_test(element: Element, values: tuple[Constant, ...]) -> str:
+    """That some element of an array is one of the values."""
+    shown = [literal(element, value) for value in values]
+    if len(shown) == 1:
+        return f"array_contains({name(element.name)}, {shown[0]})"
+    return f"arrays_overlap({name(element.name)}, array({', '.join(shown)}))"
 
 
 def _from_now(micros: int) -> str:

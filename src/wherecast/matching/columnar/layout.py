@@ -123,6 +123,9 @@ class ProgramPointers(IntEnum):
     CODES = 11  # of the strings of publications in the memory of patterns, row by row; -1: unknown
     VERDICTS = 12  # of patterns on these strings, 0 where unknown, 1 false, 2 true
     TEXTS_MAX = 13  # no address, but the number of verdicts per pattern
+    ELEMENT_STARTS = 14  # addresses of the starts of `ElementColumn`, one per slot; 0 for others
+    ELEMENT_KEYS = 15  # addresses of its keys
+    ELEMENT_STATES = 16  # addresses of its states
 
 
 class Arithmetic(IntEnum):
@@ -138,6 +141,14 @@ class Arithmetic(IntEnum):
     NEGATE = 7
 
 
+class ArrayState(IntEnum):
+    """What a publication has for an array attribute."""
+
+    MISSING = 0
+    THERE = 1
+    WITH_NULL = 2
+
+
 class GroupFlag(IntFlag):
     """What happens to the entries of a group that its cells let pass."""
 
@@ -146,6 +157,7 @@ class GroupFlag(IntFlag):
     EXTRA = 4  # they go to the list of extra matches, not straight to the result
     REST = 8  # their sides that are no dimensions are compared one by one
     ONCE = 16  # other entries may report the same filter, so the stamp of a filter is asked
+    ELEMENT = 32  # they ask for an element of an array, so every probe is searched for
 
 
 class Exact(IntEnum):

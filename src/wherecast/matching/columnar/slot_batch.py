@@ -10,17 +10,11 @@ from wherecast.language.meaning.derived import Derived
 from wherecast.language.meaning.formula_columns import derived_vector
 from wherecast.language.meaning.keys import float_keys
 from wherecast.language.table.predicate_table import PredicateTable
-from wherecast.matching.columnar.slots import BatchColumns, SlotColumn, absent, columns_of
+from wherecast.matching.columnar.element_columns import ElementColumn, Probes
+from wherecast.matching.columnar.slots import BatchColumns, SlotColumn, absent, columns_of, keys_of
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
-
-
-def keys_of(column: SlotColumn) -> Ints:
-    """The keys of a column, int64 [rows]."""
-    if column.values.dtype == np.float64:
-        return float_keys(column.values)  # type: ignore[arg-type]
-    return column.values  # type: ignore[return-value]
 
 
 class SlotBatch:
@@ -46,6 +40,7 @@ class SlotBatch:
         self._arrays = BatchColumns(batch)
         self._lazy: dict[int, SlotColumn] = {}
         self._keys: dict[int, tuple[Ints, Bools]] = {}
+        self._elements: dict[int, ElementColumn] = {}
 
     def column(self, slot: int) -> SlotColumn:
         """The column of any slot."""
@@ -72,7 +67,20 @@ class SlotBatch:
             if values.dtype != object:
                 return values.astype(np.int64), there
         column = self.column(slot)
-        return keys_of(column), column.present()
+        return keys_of(column.values), column.present()
+
+    def elements(self, slot: int) -> ElementColumn:
+        """The elements of a slot that stands for those of an array."""
+        found = self._elements.get(slot)
+        if found is None:
+            array = self._arrays.find(self._table.attributes[slot])
+            found = ElementColumn.of(array, self.rows, self._table.strings)
+            self._elements[slot] = found
+        return found
+
+    def probes(self, slots: Sequence[int]) -> Probes:
+        """What is searched for, where conjunctions ask for the elements of some slots."""
+        return Probes.of(self.columns, {slot: self.elements(slot) for slot in slots})
 
     def take(self, rows: Ints) -> "SlotBatch":
         """Some of the publications."""

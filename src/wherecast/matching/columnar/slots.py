@@ -14,7 +14,9 @@ from wherecast.arrays.vectors import array_of, filled, values_of
 from wherecast.columns.arrow_schema import is_open_field
 from wherecast.columns.comparable import held
 from wherecast.language.meaning.derived import Derived
+from wherecast.language.meaning.element import Element
 from wherecast.language.meaning.formula_columns import FormulaInputs, derived_column
+from wherecast.language.meaning.keys import float_keys
 from wherecast.model import Attribute
 
 _SEARCH_FACTOR = 64  # strings for each text, from which on searching is sooner than hashing all
@@ -55,8 +57,7 @@ class SlotColumn:
 
     def take(self, rows: npt.NDArray[np.int64]) -> "SlotColumn":
         """The column of some of the rows."""
-        present = np.packbits(self.has(rows), bitorder="little")
-        bits = np.concatenate([present, np.zeros(_BITS_PADDING, np.uint8)])
+        bits = packed_bits(self.has(rows)) if len(self.bits) else self.bits
         codes = None if self.codes is None else self.codes[rows]
         return SlotColumn(self.values[rows], bits, 0, self.texts, codes)
 
@@ -73,12 +74,17 @@ def columns_of(
     strings: pa.Array,
     arrays: "BatchColumns | None" = None,
 ) -> list[SlotColumn]:
-    """The column of each slot; `strings` are those of the index, sorted and distinct."""
+    """The column of each slot; `strings` are those of the index, sorted and distinct.
+
+    That of an element has no values: a publication has any number of them.
+    """
     arrays = arrays or BatchColumns(batch)
     found = []
     for attribute in attributes:
         if isinstance(attribute, Derived):
             found.append(_column(derived_column(attribute, arrays.inputs)))
+        elif isinstance(attribute, Element):
+            found.append(absent(batch.num_rows))
         else:
             array = arrays.find(attribute)
             found.append(absent(batch.num_rows) if array is None else _column(array))
@@ -115,6 +121,22 @@ class BatchColumns:
         plain = pa.types.is_boolean(found.type) or pa.types.is_nested(found.type)
         text = pa.types.is_string(found.type) or pa.types.is_large_string(found.type)
         return found if plain or text else held(found)
+
+
+def column_of(array: pa.Array, strings: pa.Array) -> SlotColumn:
+    """The column of an array of values; `strings` are those of the index."""
+    return _ranked([_column(array)], strings)[0]
+
+
+def keys_of(values: npt.NDArray[np.float64] | npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """The keys of the values of a column, int64 [rows]."""
+    return float_keys(values) if values.dtype == np.float64 else values  # type: ignore[arg-type, return-value]
+
+
+def packed_bits(present: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint8]:
+    """The bits of a column whose first row has the first bit."""
+    bits = np.packbits(present, bitorder="little")
+    return np.concatenate([bits, np.zeros(_BITS_PADDING, np.uint8)])
 
 
 def absent(rows: int) -> SlotColumn:

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from wherecast.language.meaning.element import Element
 from wherecast.language.table.predicate_table import PredicateTable
 from wherecast.matching.columnar.layout import SLOTS_MAX
 from wherecast.matching.columnar.packed import PackedTrees
@@ -112,6 +113,20 @@ class Snapshot:
         types = [attribute.type == "float" for attribute in eager]
         return np.array(types or [False], np.uint8)
 
+    @cached_property
+    def element_slots(self) -> list[int]:
+        """The slots of elements of arrays that conjunctions ask for."""
+        attributes, used = self.table.attributes, np.unique(self.plain.slots).tolist()
+        return [slot for slot in used if isinstance(attributes[slot], Element)]
+
+    def _ask_elements(self) -> npt.NDArray[np.bool_]:
+        """Which conjunctions are of filters that ask for elements, bool [conjunctions]."""
+        asking = np.zeros(len(self.table), bool)
+        rows = np.flatnonzero(np.isin(self.plain.slots, self.element_slots))
+        conjunctions = np.searchsorted(self.plain.offsets, rows, side="right") - 1
+        asking[self.filters[conjunctions]] = True
+        return asking[self.filters]
+
     def packed_trees(self, samples: Sequence[pa.RecordBatch] = ()) -> PackedTrees:
         """The trees, built on first use.
 
@@ -133,8 +148,10 @@ class Snapshot:
         if self.programs is not None:
             extra |= self.programs.starts[self.filters] >= 0
         entries = entries_of(boxed, whole)
-        columns = [SlotBatch(batch, self.table).columns for batch in samples]
-        conjunctions = Conjunctions(self.filters, extra, several, whole)
+        columns = [
+            SlotBatch(batch, self.table).probes(self.element_slots).columns for batch in samples
+        ]
+        conjunctions = Conjunctions(self.filters, extra, several, whole, self._ask_elements())
         return build(entries, boxed, self.is_float, conjunctions, columns)
 
     @property
@@ -193,14 +210,21 @@ class Snapshot:
 
     def _match_plain(self, batch: SlotBatch, chosen: Ints) -> SnapshotMatches:
         """Matches some publications on whole columns; the others find nothing."""
-        columns, rows = batch.columns, batch.rows
-        own = columns if len(chosen) == rows else [column.take(chosen) for column in columns]
+        probes, rows = batch.probes(self.element_slots), batch.rows
+        own = probes.columns
+        searched = np.arange(len(own[0].values))
+        if len(chosen) < rows:
+            searched, own = probes.some(chosen)
         if flat_scan.is_loaded():
-            found = flat_scan.candidates(self.plain, own, self.is_float, len(chosen))
+            found = flat_scan.candidates(self.plain, own, self.is_float, len(searched))
         else:
-            found = candidates(self.plain, own, len(chosen))
+            found = candidates(self.plain, own, len(searched))
         places, conjunctions = found
-        publications, filters = self._decided(batch, chosen[places], conjunctions)
+        asked = probes.publications(searched[places])
+        publications, filters = self._decided(batch, asked, conjunctions)
+        if self.element_slots:  # several probes may have found a filter
+            order = np.lexsort((filters, publications))
+            publications, filters = publications[order], filters[order]
         is_new = np.ones(len(filters), bool)  # conjunctions of one filter are neighbours
         is_new[1:] = (np.diff(publications) != 0) | (np.diff(filters) != 0)
         counts = np.bincount(publications[is_new], minlength=rows)
@@ -228,7 +252,7 @@ class Snapshot:
         packed = self.packed_trees(samples)
         if self._inputs is None:
             self._inputs = TreeInputs.of(packed, self.boxed, self.is_float)
-        trees = match_trees(self._inputs, batch.columns, batch.rows, self.search)
+        trees = match_trees(self._inputs, batch.probes(self.element_slots), self.search)
         ends, numbers, checked = trees.ends, trees.numbers, trees.checked
         if len(trees.extra):
             publications = trees.extra[:, 0].astype(np.int64)

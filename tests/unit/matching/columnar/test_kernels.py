@@ -135,7 +135,7 @@ def test_rows_keep_each_filter_once() -> None:
     out = draw.integers(0, 20, int(ends[-1])).astype(np.int32)
     rows = [out[a:b].tolist() for a, b in pairwise(ends.tolist())]
 
-    kernels.once(5, 595, ends, out, stamps(20))
+    kernels.once(5, 595, np.ones(595, np.uint8), ends, out, stamps(20))
 
     kept = [out[a:b].tolist() for a, b in pairwise(ends.tolist())]
     assert kept == rows[:5] + [list(dict.fromkeys(row)) for row in rows[5:]]

@@ -34,11 +34,11 @@ _FLAGS, _SIZE, _NEEDED, _EXACT, _REST = (
 )
 _CLAUSES, _CONJUNCTIONS = int(Header.CLAUSES), int(Header.CONJUNCTIONS)
 _SLOTS = 8 * int(Header.SLOTS)  # bytes
-_CHECK_ALL, _CHECK_EDGES, _EXTRA, _HAS_REST, _ONCE = (
+_CHECK_ALL, _CHECK_EDGES, _EXTRA, _HAS_REST, _ONCE, _ELEMENT = (
     int(flag)
     for flag in (
         GroupFlag.CHECK_ALL, GroupFlag.CHECK_EDGES, GroupFlag.EXTRA, GroupFlag.REST,
-        GroupFlag.ONCE,
+        GroupFlag.ONCE, GroupFlag.ELEMENT,
     )
 )  # fmt: skip
 _RANGE, _SET, _NOT_SET, _MISSING = (
@@ -296,13 +296,15 @@ def _usable(header, row):
 
 
 @njit(cache=True, nogil=True)
-def match_rows(cells, begin, first, pointers, half, out, ends, extra, counts, stamps):
-    """Matches the publications of a chunk from `begin` on; returns the next one to match.
+def match_rows(cells, firsts, begin, first, pointers, half, out, ends, extra, counts, stamps):
+    """Matches the probes of a chunk from `begin` on; returns the next one to match.
 
-    Stops where `out` or `extra` could overflow; the caller makes room and calls again.
+    Stops where `out` or `extra` could overflow; the caller makes room and calls again. The first
+    probe of a publication goes through all groups, the others only through those that ask for
+    elements. What each row of the result has is what a probe adds to those before it.
 
-    Shapes: cells uint16 [rows, slots]; first, the row of the batch that the chunk begins with;
-    pointers int64, the addresses of the arrays that the fields of `Pointers` name, which the caller
+    Shapes: firsts uint8 [rows], 1 for the first probe of a publication; cells uint16 [rows, slots];
+    first, the row of the batch that the chunk begins with; pointers int64, the addresses of the arrays that the fields of `Pointers` name, which the caller
     keeps alive; out int32; ends int64 [rows of the batch + 1]; extra int32 [room, 2]; counts int64
     [4]: inner and leaf blocks read, entries checked, extra matches; stamps, `Stamps`.
     """
@@ -310,9 +312,13 @@ def match_rows(cells, begin, first, pointers, half, out, ends, extra, counts, st
     at, matrix, result = pointers.ctypes.data, cells.ctypes.data, out.ctypes.data
     lists, others, members = load_i64(at, _DIRECTORY), load_i64(at, _SECONDS), load_i64(at, _GROUPS)
     extra_at, extra_count, found = extra.ctypes.data, counts[3], ends[first + begin]
+    mark, start, inner, leaf, checked = np.uint8(0), begin, counts[0], counts[1], counts[2]
     for publication in range(begin, rows):
-        row, mark = matrix + publication * width * 2, next_mark(stamps.marks, stamps.last)
-        inner, leaf, checked = counts[0], counts[1], counts[2]
+        row, is_first = matrix + publication * width * 2, firsts[publication] != 0
+        if is_first:
+            mark = next_mark(stamps.marks, stamps.last)
+            start, counts[3] = publication, extra_count
+            inner, leaf, checked = counts[0], counts[1], counts[2]
         for slot in range(width + 1):
             if slot < width and load_u16(row, slot) == 0:
                 continue
@@ -321,18 +327,20 @@ def match_rows(cells, begin, first, pointers, half, out, ends, extra, counts, st
                     continue
                 group = np.int64(load_i32(members, place))
                 header = load_i64(at, _HEADERS) + group * _HEADER_BYTES
+                if not (is_first or load_i64(header, _FLAGS) & _ELEMENT):
+                    continue
                 if not _usable(header, row):
                     continue
                 room = load_i64(header, _SIZE) + 64
                 if found + room > out.size or extra_count + room > extra.shape[0]:
                     counts[0], counts[1], counts[2] = inner, leaf, checked
-                    return publication  # this row is matched again, from its start
+                    return start  # this publication is matched again, from its first probe
                 found, extra_count = _probe(
                     at, header, row, first + publication, half, result, found, extra_at,
                     extra_count, counts, mark,
                 )  # fmt: skip
         ends[first + publication + 1] = found
-        counts[3] = extra_count
+    counts[3] = extra_count
     return rows
 
 
@@ -347,8 +355,10 @@ def _having(there, header, word, rows):
 
 
 @njit(cache=True, nogil=True)
-def match_groups(cells, there, state, first, pointers, groups, half, stream, parts, extra, counts):
-    """Matches the publications of a chunk group by group, from a state on; whether all are done.
+def match_groups(
+    cells, firsts, there, state, first, pointers, groups, half, stream, parts, extra, counts
+):
+    """Matches the probes of a chunk group by group, from a state on; whether all are done.
 
     What a publication finds in a group is a part: the publication and the number of its matches,
     which are next in `stream`. A filter may be in several parts of a publication: `once` follows.
@@ -366,6 +376,7 @@ def match_groups(cells, there, state, first, pointers, groups, half, stream, par
     for group in range(state[0], groups):
         header = load_i64(at, _HEADERS) + group * _HEADER_BYTES
         room = load_i64(header, _SIZE) + 64
+        takes_all = load_i64(header, _FLAGS) & _ELEMENT != 0
         for word in range(begin >> 6, (rows + 63) >> 6):
             bits = _having(there, header, word, rows)
             if word == begin >> 6:
@@ -373,6 +384,8 @@ def match_groups(cells, there, state, first, pointers, groups, half, stream, par
             while bits:
                 publication = (word << 6) + first_bit(bits)
                 bits &= bits - _ONE
+                if not (takes_all or firsts[publication]):
+                    continue
                 full = found + room > stream.size or part == parts.shape[0]
                 if full or extra_count + room > extra.shape[0]:
                     state[0], state[1] = group, publication

@@ -17,9 +17,10 @@ from wherecast.matching.columnar.kernels.simd import (
     load_u8,
     store_f64,
 )
-from wherecast.matching.columnar.layout import Arithmetic, Exact, ProgramPointers
+from wherecast.matching.columnar.layout import Arithmetic, ArrayState, Exact, ProgramPointers
 from wherecast.matching.compile_cache.cached_njit import njit
 
+_NO_ARRAY, _ARRAY = int(ArrayState.MISSING), int(ArrayState.THERE)
 _RANGE, _SET, _NOT_SET, _MISSING, _LATER, _PATTERN = (
     int(kind)
     for kind in (
@@ -28,7 +29,7 @@ _RANGE, _SET, _NOT_SET, _MISSING, _LATER, _PATTERN = (
 )  # fmt: skip
 (
     _SLOTS, _KINDS, _LOWS, _HIGHS, _SETS, _JUMPS, _KEYS, _THERE, _STEPS, _STEP_ENDS, _STACK,
-    _CODES, _VERDICTS, _TEXTS_MAX,
+    _CODES, _VERDICTS, _TEXTS_MAX, _ELEMENT_STARTS, _ELEMENT_KEYS, _ELEMENT_STATES,
 ) = (int(pointer) for pointer in ProgramPointers)  # fmt: skip
 _FLOAT, _INT, _CONSTANT, _ADD, _SUBTRACT, _MULTIPLY, _DIVIDE, _NEGATE = (
     int(step) for step in Arithmetic
@@ -80,6 +81,27 @@ def _holds(at, row, kind, present, key):
 
 
 @njit()
+def _elements(at, row, kind, slot, publication):
+    """Whether the test of a row holds for the elements of an array.
+
+    Cost: the elements, times the logarithm of the size of the set.
+    """
+    state = load_u8(load_i64(load_i64(at, _ELEMENT_STATES), slot), publication)
+    if state == _NO_ARRAY:
+        return False
+    starts = load_i64(load_i64(at, _ELEMENT_STARTS), slot)
+    keys = load_i64(load_i64(at, _ELEMENT_KEYS), slot)
+    asked = _SET if kind == _NOT_SET else kind
+    inside = False
+    if kind in (_RANGE, _SET, _NOT_SET):
+        for place in range(load_i64(starts, publication), load_i64(starts, publication + 1)):
+            inside |= _holds(at, row, asked, True, load_i64(keys, place))
+    if kind in (_RANGE, _SET):
+        return inside
+    return not inside and state == _ARRAY
+
+
+@njit()
 def _computed(at, derived, base):
     """Whether a formula has a value for a publication, and the key of the value.
 
@@ -123,12 +145,14 @@ def _computed(at, derived, base):
 
 
 @njit(inline="always")
-def _verdict(at, row, base, width):
+def _verdict(at, row, publication, width):
     """The verdict of the test of a row: 0 or 1, or `_STOPPED` where the kernel does not know."""
     kind = load_u8(load_i64(at, _KINDS), row)
     if kind == _LATER:
         return np.uint8(_STOPPED)
-    slot = np.int64(load_i32(load_i64(at, _SLOTS), row))
+    slot, base = np.int64(load_i32(load_i64(at, _SLOTS), row)), publication * width
+    if slot < width and load_i64(load_i64(at, _ELEMENT_STARTS), slot):
+        return np.uint8(_elements(at, row, kind, slot, publication))
     if kind == _PATTERN:
         return _pattern(at, row, base + slot)
     if slot >= width:
@@ -155,12 +179,11 @@ def advance(pointers, width, waiting, publications, starts, rows, given, outcome
     tests = 0
     for number in waiting:
         row, start = rows[number], starts[number]
-        base = publications[number] * width
         verdict = given[number]
         while True:
             tests += 1
             if verdict == _STOPPED:
-                verdict = _verdict(at, row, base, width)
+                verdict = _verdict(at, row, publications[number], width)
                 if verdict == _STOPPED:
                     rows[number] = row
                     outcome[number] = _STOPPED

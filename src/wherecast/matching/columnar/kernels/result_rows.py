@@ -52,16 +52,18 @@ def gather(parts, count, stream, first, rows, ends, out):
 
 
 @njit(cache=True, nogil=True)
-def once(first, rows, ends, out, stamps):
-    """Leaves each filter once in each row of a chunk, in place.
+def once(first, rows, firsts, ends, out, stamps):
+    """Leaves each filter once in the rows of each publication of a chunk, in place.
 
-    Shapes: ends int64 [rows of the batch + 1], known for the `rows` from `first` on; out int32;
-    stamps, `Stamps`.
+    Shapes: firsts uint8 [rows], 1 for the first row of a publication; ends int64 [rows of the
+    batch + 1], known for the `rows` from `first` on; out int32; stamps, `Stamps`.
     """
     marks, result, source = stamps.marks.ctypes.data, out.ctypes.data, ends[first]
-    found = source
+    found, mark = source, np.uint8(0)
     for row in range(first, first + rows):
-        mark, end = next_mark(stamps.marks, stamps.last), ends[row + 1]
+        end = ends[row + 1]
+        if firsts[row - first]:
+            mark = next_mark(stamps.marks, stamps.last)
         for place in range(source, end):
             found = put_once(load_i32(result, place), result, found, marks, mark)
         source, ends[row + 1] = end, found

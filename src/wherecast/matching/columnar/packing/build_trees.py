@@ -49,12 +49,14 @@ class Conjunctions:
         extra: bool [conjunctions], those that keys do not decide.
         several: bool [conjunctions], those of filters that have several.
         whole: bool [conjunctions], those whose group has all their sides as dimensions.
+        elements: bool [conjunctions], those of filters that ask for elements of arrays.
     """
 
     filters: Ints
     extra: npt.NDArray[np.bool_]
     several: npt.NDArray[np.bool_]
     whole: npt.NDArray[np.bool_]
+    elements: npt.NDArray[np.bool_]
 
 
 def build(
@@ -142,12 +144,18 @@ def _quantised(
 def _outcomes(
     folded: FoldedEntries, conjunctions: Conjunctions, exact: npt.NDArray[np.uint8]
 ) -> Ints:
-    """What becomes of the matches of each entry, int64 [entries]: EXTRA, ONCE or no flag."""
+    """What becomes of the matches of each entry, int64 [entries]: EXTRA, ONCE or neither.
+
+    With ELEMENT where several probes of a publication may find the entry.
+    """
     entries = folded.entries
     extra = conjunctions.extra[entries.conjunctions]
     several = conjunctions.several[entries.conjunctions] & (folded.form == 0)
-    again = several | _may_meet(entries, exact)
-    return np.where(extra, int(GroupFlag.EXTRA), np.where(again, int(GroupFlag.ONCE), 0))
+    elements = conjunctions.elements[entries.conjunctions]
+    again = several | elements | _may_meet(entries, exact)
+    reported = np.where(extra, int(GroupFlag.EXTRA), np.where(again, int(GroupFlag.ONCE), 0))
+    found: Ints = reported + np.where(elements, int(GroupFlag.ELEMENT), 0)
+    return found
 
 
 def _may_meet(entries: Entries, exact: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:

@@ -9,6 +9,7 @@ from wherecast.matching.columnar.packing.entries import Entries
 from wherecast.matching.columnar.packing.planner import GroupPlan
 
 Ints = npt.NDArray[np.int64]
+_OUTCOMES = (GroupFlag.EXTRA, GroupFlag.ONCE, GroupFlag.ELEMENT)
 
 
 def headers_of(starts: Ints, dimensions: list[Dimensions]) -> tuple[Ints, int]:
@@ -58,8 +59,7 @@ def set_flags(
     for flag, groups in (
         (GroupFlag.CHECK_ALL, plan.group[entries.check]),
         (GroupFlag.CHECK_EDGES, group[exact[entries.slots] == 0]),
-        (GroupFlag.EXTRA, plan.group[outcome == GroupFlag.EXTRA]),
-        (GroupFlag.ONCE, plan.group[outcome == GroupFlag.ONCE]),
+        *((flag, plan.group[outcome & flag > 0]) for flag in _OUTCOMES),
         (GroupFlag.REST, group[~plan.is_dim]),
     ):
         flags[np.unique(groups)] |= int(flag)

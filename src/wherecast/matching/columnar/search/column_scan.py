@@ -9,10 +9,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from wherecast.language.meaning.keys import float_keys
 from wherecast.matching.columnar.layout import Exact
 from wherecast.matching.columnar.predicates import Predicates
-from wherecast.matching.columnar.slots import SlotColumn
+from wherecast.matching.columnar.slots import SlotColumn, keys_of
 
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
@@ -31,7 +30,7 @@ def candidates(
     Shapes: two int64 [pairs], ordered by publication, then by conjunction.
     Cost: rows times predicates.
     """
-    keys = [_keys(column) for column in columns]
+    keys = [keys_of(column.values) for column in columns]
     present = [column.present() for column in columns]
     count = len(predicates.offsets) - 1
     step = max(1, _CHUNK // max(1, rows * (1 + len(predicates.kinds) // max(1, count))))
@@ -47,12 +46,6 @@ def candidates(
     keyed = pairs[0].astype(np.uint16) if rows <= _SHORT else pairs[0]  # which sorts much sooner
     order = np.argsort(keyed, kind="stable")
     return pairs[0][order], pairs[1][order]
-
-
-def _keys(column: SlotColumn) -> Ints:
-    if column.values.dtype == np.float64:
-        return float_keys(column.values)  # type: ignore[arg-type]
-    return column.values  # type: ignore[return-value]
 
 
 def _conjunctions(

@@ -10,17 +10,19 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from wherecast.language.meaning.element import Element
 from wherecast.language.meaning.index_plan import FAILS, MATCHES
 from wherecast.language.table.predicate_table import Kind, PredicateTable
-from wherecast.matching.columnar.layout import Exact
+from wherecast.matching.columnar.element_columns import ElementColumn
+from wherecast.matching.columnar.layout import ArrayState, Exact
 from wherecast.matching.columnar.predicates import Predicates
 from wherecast.matching.columnar.search import flat_scan
-from wherecast.matching.columnar.search.encoder import addresses
+from wherecast.matching.columnar.search.encoder import address, addresses
 from wherecast.matching.columnar.search.pattern_memory import PatternMemory
 from wherecast.matching.columnar.search.program_formulas import STACK_MAX, ProgramFormulas
 from wherecast.matching.columnar.search.residual_checks import rows_hold
-from wherecast.matching.columnar.slot_batch import SlotBatch, keys_of
-from wherecast.matching.columnar.slots import SlotColumn
+from wherecast.matching.columnar.slot_batch import SlotBatch
+from wherecast.matching.columnar.slots import SlotColumn, keys_of
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -44,6 +46,7 @@ class Programs:
         kernel_kinds: the same for the kernel, which computes some formulas, and asks the memory.
         formulas: the formulas that the kernel computes.
         memory: the verdicts on patterns.
+        elements: the slots that stand for the elements of arrays.
     """
 
     table: PredicateTable
@@ -53,6 +56,7 @@ class Programs:
     kernel_kinds: npt.NDArray[np.uint8]
     formulas: ProgramFormulas
     memory: PatternMemory
+    elements: list[int]
 
     @staticmethod
     def of(table: PredicateTable, exact: Predicates) -> "Programs | None":
@@ -65,6 +69,8 @@ class Programs:
         starts[owners] = table.predicate_offsets[programs]
         kinds = exact.kinds.copy()
         kinds[table.attribute >= table.eager] = _LATER
+        are_elements = np.array([isinstance(one, Element) for one in table.attributes], bool)
+        kinds[are_elements[table.attribute]] = _LATER
         formulas = ProgramFormulas.of(table)
         is_known = np.concatenate([np.ones(table.eager, bool), formulas.are_compiled()])
         patterns = (table.kind == Kind.PATTERN) & (table.attribute < table.eager)
@@ -72,7 +78,8 @@ class Programs:
         kernel_kinds[patterns] = Exact.PATTERN
         asked = np.unique(table.attribute[patterns]).tolist()
         memory = PatternMemory(len(table.patterns), asked)
-        return Programs(table, exact, starts, kinds, kernel_kinds, formulas, memory)
+        slots = np.flatnonzero(are_elements).tolist()
+        return Programs(table, exact, starts, kinds, kernel_kinds, formulas, memory, slots)
 
     def decide(self, batch: SlotBatch, publications: Ints, filters: Ints) -> Bools:
         """Which candidates hold; one whose filter has no program does.
@@ -100,7 +107,8 @@ class ProgramRun:
         self._programs, self._batch = programs, batch
         self._publications, self._starts = publications, starts
         columns = batch.columns
-        self._keys = np.stack([keys_of(column) for column in columns], axis=1)
+        self._keys = np.stack([keys_of(column.values) for column in columns], axis=1)
+        self._elements = {slot: batch.elements(slot) for slot in programs.elements}
         self._there = np.stack([column.present() for column in columns], axis=1)
         self._generation, self._codes = programs.memory.codes(columns, batch.rows)
         self.tests = 0
@@ -133,12 +141,23 @@ class ProgramRun:
             programs.table.jumps, self._keys, there, programs.formulas.steps,
             programs.formulas.ends, self._stack, self._codes, verdicts,
         )  # fmt: skip
-        pointers = np.append(addresses(held), verdicts.shape[1])
+        arrays = self._element_addresses()
+        pointers = np.concatenate([addresses(held), [verdicts.shape[1]], addresses(arrays)])
         self.tests += kernels.advance(
             pointers, self._keys.shape[1], waiting, self._publications, self._starts, rows,
             given, outcome,
         )  # fmt: skip
         given[waiting] = _STOPPED
+
+    def _element_addresses(self) -> tuple[Ints, Ints, Ints]:
+        """For each slot the addresses of the starts, keys and states of its elements, or 0."""
+        width = self._keys.shape[1]
+        starts, keys, states = (np.zeros(width, np.int64) for _ in range(3))
+        for slot, column in self._elements.items():
+            starts[slot], keys[slot], states[slot] = map(
+                address, (column.starts, column.keys, column.states)
+            )
+        return starts, keys, states
 
     def _advance_columns(
         self, waiting: Ints, rows: Ints, given: Verdicts, outcome: Verdicts
@@ -190,7 +209,12 @@ class ProgramRun:
         order = np.argsort(slots, kind="stable")
         firsts = np.flatnonzero(np.diff(slots[order], prepend=-1))
         for mine in np.split(others[order], firsts[1:]) if len(order) else ():
-            keys, there = self._batch.keys(int(exact.slots[rows[mine[0]]]))
+            slot = int(exact.slots[rows[mine[0]]])
+            if slot in self._elements:
+                column = self._elements[slot]
+                holds[mine] = _elements_tested(exact, rows[mine], column, publications[mine])
+                continue
+            keys, there = self._batch.keys(slot)
             at, kinds = publications[mine], exact.kinds[rows[mine]]
             holds[mine] = _tested(exact, rows[mine], kinds, keys[at], there[at])
         return holds
@@ -213,6 +237,27 @@ class _ColumnView:
 
     def __getitem__(self, slot: int) -> SlotColumn:
         return self._batch.column(slot)
+
+
+def _elements_tested(
+    exact: Predicates, rows: Ints, column: ElementColumn, publications: Ints
+) -> Bools:
+    """Which predicates hold on the elements of which publications, bool [tests]."""
+    holds = np.zeros(len(rows), bool)
+    for place, (row, publication) in enumerate(
+        zip(rows.tolist(), publications.tolist(), strict=True)
+    ):
+        kind, low, high = int(exact.kinds[row]), int(exact.lows[row]), int(exact.highs[row])
+        keys = column.keys[column.starts[publication] : column.starts[publication + 1]]
+        if kind == _RANGE:
+            holds[place] = ((keys >= low) & (keys <= high)).any()
+        elif kind == _SET:
+            holds[place] = np.isin(keys, exact.keys[low:high]).any()
+        else:
+            excluded = exact.keys[low:high] if kind == _NOT_SET else keys[:0]
+            is_free = not np.isin(keys, excluded).any()
+            holds[place] = is_free and column.states[publication] == ArrayState.THERE
+    return holds
 
 
 def _tested(

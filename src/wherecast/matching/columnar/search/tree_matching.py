@@ -1,24 +1,24 @@
 """Matching with trees: the kernels take a batch chunk by chunk, and the result arrays grow."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from wherecast.matching.columnar.element_columns import Probes
 from wherecast.matching.columnar.layout import GroupFlag, Header, Pointers, Stamps
 from wherecast.matching.columnar.packed import PackedTrees
 from wherecast.matching.columnar.predicates import Predicates
 from wherecast.matching.columnar.search.encoder import Encoder, Encoding, address, addresses
 from wherecast.matching.columnar.search.spare_arrays import SpareArrays
 from wherecast.matching.columnar.search.stamp_pool import StampPool
-from wherecast.matching.columnar.slots import SlotColumn
 
 Ints = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.int32]
 _CHUNK_ROWS = 4_096
 _CHUNK_CELLS = 1 << 21
+_ALL_FIRST = np.ones(_CHUNK_ROWS, np.uint8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,24 +107,34 @@ class TreeInputs:
 
 def match_trees(
     inputs: TreeInputs,
-    columns: Sequence[SlotColumn],
-    rows: int,
+    probes: Probes,
     search: TreeSearch | None = None,
 ) -> TreeMatches:
     """The entries that each publication satisfies."""
     search = search or TREE_SEARCH
+    columns, rows = probes.columns, len(probes.columns[0].values)
     chunk = max(64, min(_CHUNK_ROWS, _CHUNK_CELLS // len(columns)))
     by_group = len(inputs.packed.headers) > search.groups_max and rows >= search.first_rows
     with inputs.stamps.borrow() as stamps:
-        work, begin = _Work(inputs, columns, rows, search.room, stamps), 0
+        work, begin = _Work(inputs, probes, search.room, stamps), 0
         while begin < rows:
             count = min(chunk if begin else min(chunk, search.first_rows), rows - begin)
+            count = _whole(probes, begin, count)
             if by_group:
                 work.groups(begin, count)
             else:
                 work.rows(begin, count)
             begin += count
     return work.result()
+
+
+def _whole(probes: Probes, begin: int, count: int) -> int:
+    """About so many rows from `begin` on, so that they end where a publication does."""
+    if probes.starts is None:
+        return count
+    place = int(np.searchsorted(probes.starts, begin + count, side="right")) - 1
+    end = int(probes.starts[place])
+    return (end if end > begin else int(probes.starts[place + 1])) - begin
 
 
 def add_decided(
@@ -157,12 +167,13 @@ class _Work:
     def __init__(
         self,
         inputs: TreeInputs,
-        columns: Sequence[SlotColumn],
-        rows: int,
+        probes: Probes,
         room: int,
         stamps: Stamps,
     ) -> None:
+        columns, rows = probes.columns, len(probes.columns[0].values)
         self._packed, self._rows, self._room = inputs.packed, rows, room
+        self._probes = probes
         self._repeats, self._stamps = inputs.repeats, stamps
         self._encoder = Encoder(columns, inputs.encoding)
         self._most = inputs.most
@@ -182,13 +193,14 @@ class _Work:
         from wherecast.matching.columnar import kernels
 
         cells, _ = self._encoder.cells(begin, count)
+        firsts = self._firsts(begin, count)
         self._expect(begin, count)
         at = 0
         while True:
             before = at
             at = kernels.match_rows(
-                cells, at, begin, self._pointers, self._half, self._out, self._ends, self._extra,
-                self._counts, self._stamps,
+                cells, firsts, at, begin, self._pointers, self._half, self._out, self._ends,
+                self._extra, self._counts, self._stamps,
             )  # fmt: skip
             if at == count:
                 return
@@ -204,14 +216,15 @@ class _Work:
         from wherecast.matching.columnar import kernels
 
         groups, state = len(self._packed.headers), np.zeros(2, np.int64)
+        firsts = self._firsts(begin, count)
         cells, there = self._encoder.cells(begin, count)
         if not len(self._stream):
             self._stream = np.empty(self._room + 2 * self._most, np.int32)
             self._parts = np.empty((self._room, 2), np.int32)
         self._counts[4:] = 0
         while not kernels.match_groups(
-            cells, there, state, begin, self._pointers, groups, self._half, self._stream,
-            self._parts, self._extra, self._counts,
+            cells, firsts, there, state, begin, self._pointers, groups, self._half,
+            self._stream, self._parts, self._extra, self._counts,
         ):  # fmt: skip
             if self._counts[4] + self._most > len(self._stream):
                 self._stream = np.concatenate([self._stream, np.empty_like(self._stream)])
@@ -227,7 +240,16 @@ class _Work:
             self._parts, int(self._counts[5]), self._stream, begin, count, self._ends, self._out
         )
         if self._repeats:
-            kernels.once(begin, count, self._ends, self._out, self._stamps)
+            kernels.once(begin, count, firsts, self._ends, self._out, self._stamps)
+
+    def _firsts(self, begin: int, count: int) -> npt.NDArray[np.uint8]:
+        """Which rows of a chunk are the first of their publication, uint8 [rows]."""
+        owners = self._probes.owners
+        if owners is None:
+            return _ALL_FIRST[:count]
+        firsts = np.ones(count, np.uint8)
+        firsts[1:] = owners[begin + 1 : begin + count] != owners[begin : begin + count - 1]
+        return firsts
 
     def _expect(self, begin: int, count: int) -> None:
         """Makes room for the matches of a chunk; the first time, for those expected of all rows."""
@@ -245,8 +267,12 @@ class _Work:
     def result(self) -> TreeMatches:
         """The matches of the batch."""
         numbers = _cut(self._out, int(self._ends[-1]))
-        inner, leaf, checked, extra = self._counts[:4].tolist()
-        return TreeMatches(self._ends, numbers, self._extra[:extra], inner, leaf, checked)
+        inner, leaf, checked, found = self._counts[:4].tolist()
+        ends, extra = self._ends, self._extra[:found]
+        if self._probes.owners is not None and self._probes.starts is not None:
+            ends = ends[self._probes.starts]
+            extra[:, 0] = self._probes.owners[extra[:, 0]]
+        return TreeMatches(ends, numbers, extra, inner, leaf, checked)
 
 
 _spare = SpareArrays()
