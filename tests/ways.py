@@ -11,7 +11,7 @@ WAYS = ("columns", "flat", "trees", "groups")
 def take(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Has every match done on whole columns, by trying all, or by trees in one of two orders."""
     monkeypatch.setattr(snapshot, "_PLAIN_MAX", -1 if way in ("trees", "groups") else 1 << 60)
-    monkeypatch.setattr(flat_scan, "is_loaded", lambda: way == "flat")
+    monkeypatch.setattr(flat_scan, "is_loaded", lambda: way != "columns")
     if way == "groups":
         by_group = tree_matching.TreeSearch(groups_max=-1, first_rows=1)
         monkeypatch.setattr(tree_matching, "TREE_SEARCH", by_group)

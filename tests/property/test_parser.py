@@ -1,5 +1,6 @@
 """The parser reads what sqlglot reads, refuses the rest with a FilterError, and works linearly."""
 
+from collections import Counter
 from random import Random
 
 import pytest
@@ -10,7 +11,7 @@ from tests.conformance.cases import FILES
 from tests.property.sqlglot_steps import plain, sqlglot_steps
 from tests.property.strategies import fill, make_schema, make_template
 from tests.property.test_nonsense import SCRAPS, broken
-from tests.seeds import random_of
+from tests.seeds import jobs, random_of
 from wherecast.language.text.parser import parse, parse_counted
 from wherecast.language.text.steps import Step, operands_of
 from wherecast.model import FilterError, Limits
@@ -21,6 +22,12 @@ NAMES = ["a", "b", "no2", "n.x.y", "`x y`", "`a``b`", "show", "date", "_z9", "`o
 NUMBERS = ["0", "7", "2.5", ".5", "1e3", "2.5E-3", "9L", "4D", "12345678901234567890"]
 STRINGS = ["''", "'a'", "'it\\'s'", "'%a_'", "'é😀'", "'a\\nb'", '"say"']
 COMPARED = ["=", "==", "<>", "!=", "<", "<=", ">", ">=", "<=>"]
+SIGNS = "+-*/%=<>!(),.'\"[]{}`\\ax15 \n\t:|&#?@ANDORNOTe_"
+BOMB_PIECES = [
+    "(", "NOT ", "a=1 OR ", "a IN (", "f(", "CAST(x AS ", "CASE WHEN ", "x[", "-", "::int", "1,",
+    "1 DAY ", "'a' ", "/**/", "/*", "--\n", "\\", "a.", "x -> ", "BETWEEN 1 AND ", "IS NOT ",
+]  # fmt: skip
+PARTS = 16  # of the campaign, which processes share
 BOMBS = [
     "DATE(" * 200 + "x" + ")" * 200,
     "x" + "::int" * 500,
@@ -142,9 +149,11 @@ def assert_bounded(text: str) -> bool:
     return False
 
 
-def test_sqlglot_reads_the_same() -> None:
-    rng = random_of("parser")
-    for _ in range(10_000):
+@pytest.mark.parametrize("job", jobs(10, in_make_test=1))
+def test_sqlglot_reads_the_same(job: int) -> None:
+    """A release reads 30,000 texts."""
+    rng = random_of(f"parser {job}")
+    for _ in range(3_000):
         text = condition(rng, 3)
         steps = parse(text, LIMITS)
         assert plain(steps) == sqlglot_steps(text), text
@@ -192,11 +201,34 @@ def test_mutated_texts_raise_nothing_else() -> None:
     assert accepted > 500  # both outcomes are met
 
 
+def bomb(rng: Random) -> str:
+    """Pieces again and again, closed or not; some texts are as long as a filter may be."""
+    pieces = [*SCRAPS, *NAMES, *BOMB_PIECES]
+    start, close = rng.choice(pieces), rng.choice(["", "", ")", "END ", "]", "*/", "'", "x "])
+    piece = rng.choice([start, f"{start} ", f"{start} {rng.choice(pieces)} "])
+    size = rng.choice([*[40, 300] * 50, 60_000])
+    times = max(1, size // len((piece + close).encode("utf-8", "replace")))
+    return rng.choice(["", "x = ", "a=1 AND "]) + piece * times + "x" + close * times
+
+
+def noise(rng: Random) -> str:
+    """Any characters: signs of the language, or all that there are."""
+    if rng.random() < 0.5:
+        return "".join(rng.choices(SIGNS, k=rng.randrange(60)))
+    return "".join(chr(rng.randrange(rng.choice([127, 0x2FFF, 0x10FFFF]))) for _ in range(20))
+
+
 @pytest.mark.soak("parser")
-def test_a_million_mutated_texts_raise_nothing_else() -> None:
-    rng = random_of("a million mutated filters")
-    accepted = sum(assert_bounded(mutated(rng)) for _ in range(1_000_000))
-    print(f"{accepted:,} of 1,000,000 mutated texts are filters")
+@pytest.mark.parametrize("part", range(PARTS))
+def test_a_million_texts_raise_nothing_else(part: int) -> None:
+    rng = random_of(f"a million mutated filters {part}")
+    makes = {mutated: 0.8, bomb: 0.1, noise: 0.1}
+    texts, accepted = Counter[str](), Counter[str]()
+    for make in rng.choices(list(makes), list(makes.values()), k=1_000_000 // PARTS):
+        texts[make.__name__] += 1
+        accepted[make.__name__] += assert_bounded(make(rng))
+    found = ", ".join(f"{accepted[name]:,} of {count:,} {name}" for name, count in texts.items())
+    print(f"part {part}: filters are {found}; at most {WORK_MAX} steps per character")
 
 
 @settings(max_examples=300)

@@ -8,7 +8,7 @@ the vertical tab, `(?i)` folds only ASCII letters, `$` may stand before a last l
 What still differs from Java:
 
 - `\b` and `\B` know ASCII words only, as Java does from 19 on; Java 17 takes all letters.
-- `$` behind an explicit `\r` also holds between the two characters of a last `\r\n`.
+- `$` behind a `\r` that was taken also holds between the two characters of a last `\r\n`.
 - Properties of letters such as `\p{Lu}` are of RE2's Unicode version, not of Java's.
 """
 
