@@ -9,6 +9,7 @@ write_matches(publications, filters, "matches.parquet")          # without the w
 """
 
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -96,6 +97,7 @@ def match(  # noqa: PLR0913  # the options of a join, all but two by keyword
     keep: Sequence[str] | None = None,
     where: "Column | str | None" = None,
     observation: "Observation | None" = None,
+    now: "datetime | Column | None" = None,
     id: str = "id",
     filter: str = "filter",
     on_bad_filter: OnBad = "raise",
@@ -120,6 +122,9 @@ def match(  # noqa: PLR0913  # the options of a join, all but two by keyword
             the match. Spark does not move a condition on the result below the match.
         observation: gets the numbers of `publications`, `matches` and `refused` publications, for
             `inner` and `left`.
+        now: the value of `now()` in filters: one moment, where a datetime without a zone is UTC,
+            or a Column of timestamps. By default the time of this call; of a stream Spark's
+            `current_timestamp`, which a micro-batch that runs again has again.
         id: the column of the ids, where `filters` is a DataFrame.
         filter: the column of the WHERE clauses, where `filters` is a DataFrame.
         on_bad_filter: `raise` or `skip` for invalid filters, where `filters` is a DataFrame.
@@ -129,7 +134,7 @@ def match(  # noqa: PLR0913  # the options of a join, all but two by keyword
         SchemaError: a column cannot be the attribute of its name.
         ConfigError: an option is wrong, or an added column has the name of another column.
     """
-    given = MatchArguments(how, output, prefix, schema, keep, where, id, filter, on_bad_filter)
+    given = MatchArguments(how, output, prefix, schema, keep, where, id, filter, on_bad_filter, now)
     if observation is not None and how in ("semi", "anti"):
         raise ConfigError(f"how={how!r} finds no matches to count, so observation is too much")
     return build(*prepare(publications, filters, given), observation=observation)
@@ -149,6 +154,7 @@ def write_matches(  # noqa: PLR0913  # the options of `match` and of a writer, b
     partition_by: Sequence[str] = (),
     mode: Mode = "error",
     batch: tuple[str, int] | None = None,
+    now: "datetime | Column | None" = None,
     id: str = "id",
     filter: str = "filter",
     on_bad_filter: OnBad = "raise",
@@ -173,6 +179,8 @@ def write_matches(  # noqa: PLR0913  # the options of `match` and of a writer, b
         mode: `error`, `append`, `overwrite` or `ignore`, as in Spark, if the path exists.
         batch: name of a query and number of its batch, in `foreachBatch`; a batch that is
             committed already is not written again.
+        now: as in `match`; by default the time of this call, or with `batch` the time of the
+            first call for this batch.
         id: as in `match`.
         filter: as in `match`.
         on_bad_filter: as in `match`.
@@ -185,7 +193,7 @@ def write_matches(  # noqa: PLR0913  # the options of `match` and of a writer, b
         SchemaError: a column cannot be the attribute of its name.
         ConfigError: an option is wrong, the path exists, or the path cannot be written.
     """
-    given = MatchArguments(how, output, prefix, schema, keep, where, id, filter, on_bad_filter)
+    given = MatchArguments(how, output, prefix, schema, keep, where, id, filter, on_bad_filter, now)
     return write(publications, filters, path, given, WriteArguments(partition_by, mode, batch))
 
 

@@ -2,20 +2,22 @@
 
 Every JSON file here but `errors.json` holds the cases of one schema:
 
-    {"description": …, "schema": {…}, "open"?: true, "skip"?: {runner: reason}, "cases": [
+    {"description": …, "schema": {…}, "open"?: true, "now"?: time, "skip"?: {runner: reason},
+     "cases": [
       {"name": …, "filters": {id: filter}, "publications": [{…}], "expected": [[id, …], …],
        "skip"?: {runner: reason}}]}
 
 A filter is a WHERE clause, PADRES notation (it starts with "[") or a list of triples. The ids that
 match are listed per publication, sorted; `{"refused": code}` stands for a publication that the
-schema refuses. `{"$float": "NaN"}` writes a float that JSON cannot. The runners are `reference`,
-`spark` (the Spark face, batch and streaming), `sql` (the text itself in Spark SQL) and `json`
-(anything that reads publications from JSON).
+schema refuses. `{"$float": "NaN"}` writes a float that JSON cannot. `now` is the value of `now()`.
+The runners are `reference`, `spark` (the Spark face, batch and streaming), `sql` (the text itself
+in Spark SQL) and `json` (anything that reads publications from JSON).
 """
 
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -59,11 +61,12 @@ class Case:
 
 @dataclass(frozen=True)
 class CaseFile:
-    """The cases of one schema."""
+    """The cases of one schema; `now` is the value of `now()` in their filters."""
 
     stem: str
     attributes: dict[str, Any]
     open: bool
+    now: datetime | None
     skip: dict[str, str]
     cases: list[Case]
 
@@ -98,6 +101,7 @@ def load(path: Path) -> CaseFile:
         stem=path.stem,
         attributes=data["schema"],
         open=data.get("open", False),
+        now=datetime.fromisoformat(data["now"]) if "now" in data else None,
         skip=data.get("skip", {}),
         cases=[_case(case) for case in data["cases"]],
     )

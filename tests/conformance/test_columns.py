@@ -25,7 +25,7 @@ def _check(file: CaseFile, cases: list[Case], decoded: Decoded) -> None:
     for number, case in enumerate(cases):
         index.add_all((f"{number}|{i}", read_filter(f, schema)) for i, f in case.filters.items())
     expected = [(number, ids) for number, case in enumerate(cases) for ids in case.expected]
-    found = index.match(decoded.batch).to_pylist()
+    found = index.match(decoded.batch, file.now).to_pylist()
 
     matched = {
         row: [i for i in ids if i.startswith(f"{expected[row][0]}|")]

@@ -23,7 +23,8 @@ def test_index(file: CaseFile) -> None:
 
         accepted = case.accepted()
 
-        assert index.match([p for p, _ in accepted]).to_pylist() == [ids for _, ids in accepted]
+        found = index.match([p for p, _ in accepted], file.now).to_pylist()
+        assert found == [ids for _, ids in accepted]
         for publication, code in case.refused():
             with pytest.raises(PublicationError) as caught:
                 index.match([publication])
@@ -38,9 +39,12 @@ def test_filter(file: CaseFile) -> None:
         filters = {id_: read_filter(source, schema) for id_, source in case.filters.items()}
 
         for publication, expected in case.accepted():
-            assert sorted(i for i, f in filters.items() if f.matches(publication)) == expected
-            explained = {i: f.explain(publication) for i, f in filters.items()}
-            assert sorted(i for i, found in explained.items() if found.matched) == expected
+            assert (
+                sorted(i for i, f in filters.items() if f.matches(publication, file.now))
+                == expected
+            )
+            explained = {i: f.explain(publication, file.now) for i, f in filters.items()}
+            assert sorted(i for i, one in explained.items() if one.matched) == expected
         for publication, code in case.refused():
             with pytest.raises(PublicationError) as caught:
                 schema.read(publication)
@@ -58,7 +62,10 @@ def test_a_printed_filter_means_the_same(file: CaseFile) -> None:
         }
 
         for publication, expected in case.accepted():
-            assert sorted(i for i, f in filters.items() if f.matches(publication)) == expected
+            assert (
+                sorted(i for i, f in filters.items() if f.matches(publication, file.now))
+                == expected
+            )
 
     check_cases(file, check)
 
@@ -77,7 +84,7 @@ def test_all_filters_of_a_file_at_once(file: CaseFile) -> None:
 
     for number, case in enumerate(cases):
         accepted = case.accepted()
-        found = index.match([publication for publication, _ in accepted]).to_pylist()
+        found = index.match([p for p, _ in accepted], file.now).to_pylist()
         own = [[i for i in ids if i.startswith(f"{number}|")] for ids in found]
         assert own == [[f"{number}|{id_}" for id_ in ids] for _, ids in accepted], case.name
 

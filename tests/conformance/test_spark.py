@@ -32,7 +32,8 @@ def _filters(spark: "SparkSession", file: CaseFile, cases: list[Case]) -> "DataF
 
 def _options(file: CaseFile) -> dict[str, Any]:
     """Declared domains and steps are on where the file declares some."""
-    return {"schema": file.schema()} if file.has_domains() else {}
+    enforced = {"schema": file.schema()} if file.has_domains() else {}
+    return {**enforced, "now": file.now}
 
 
 def _matched(

@@ -77,6 +77,12 @@ def match(  # noqa: PLR0913  # its options
     skip_bad_filters: Annotated[
         bool, typer.Option("--skip-bad-filters", help="Leave out filters that cannot be used.")
     ] = False,
+    now: Annotated[
+        str | None,
+        typer.Option(
+            help="Value of now() in filters, an ISO 8601 time; by default the time of the call."
+        ),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help=_JSON_HELP)] = False,
 ) -> None:
     """Match a file of publications against a file of filters.
@@ -87,7 +93,9 @@ def match(  # noqa: PLR0913  # its options
     from wherecast.cli.match import MatchOptions, run_match
 
     run_match(
-        MatchOptions(filters, publications, output, schema, runner, master, skip_bad_filters, json)
+        MatchOptions(
+            filters, publications, output, schema, runner, master, skip_bad_filters, json, now
+        )
     )
 
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from wherecast.cli import screen
 from wherecast.model import ConfigError, Schema
+from wherecast.model.times import current_micros, parse_time
 from wherecast.pipeline.files import open_publications, read_filters
 from wherecast.pipeline.files.match_files import Runner, Tally, match_files
 from wherecast.pipeline.filters.blob_location import store_in_directory
@@ -38,6 +39,7 @@ class MatchOptions:
     master: str
     skip_bad_filters: bool
     json: bool
+    now: str | None = None
 
 
 def run_match(options: MatchOptions) -> None:
@@ -49,6 +51,7 @@ def run_match(options: MatchOptions) -> None:
     for path in (options.filters, options.publications):
         if path.resolve() == options.output.resolve():
             raise ConfigError(f"{path} is an input and cannot be the output too")
+    now = current_micros() if options.now is None else _moment(options.now)
     schema = None if options.schema is None else Schema.load(options.schema)
     publications = open_publications(options.publications, schema)
     on_bad: OnBad = "skip" if options.skip_bad_filters else "raise"
@@ -61,11 +64,18 @@ def run_match(options: MatchOptions) -> None:
         screen.progress("Matching", lambda now: _so_far(tally, now), runner.tasks),
     ):
         start = time.perf_counter()
-        match_files(publications, runner.filters, options.output, runner.run, tally)
+        match_files(publications, runner.filters, options.output, runner.run, tally, now)
         duration = time.perf_counter() - start
     _complain(tally, rejected)
     report = _Report(options.output, len(part.part), len(rejected), tally, duration, runner.spark)
     print(report.to_json() if options.json else report)
+
+
+def _moment(text: str) -> int:
+    try:
+        return parse_time(text)
+    except ValueError as error:
+        raise ConfigError(f"--now: {error}") from None
 
 
 @dataclass(frozen=True, slots=True)

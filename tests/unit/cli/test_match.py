@@ -129,3 +129,21 @@ def test_a_column_filter_id_is_in_the_way(folder: Path, capsys: pytest.CaptureFi
     (folder / "in.csv").write_text("no2,city,filter_id\n1,a,b\n")
     assert match(folder, "f.csv", "in.csv", "out.csv") == 2
     assert "have a column filter_id already" in capsys.readouterr().err
+
+
+def test_now(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "times.jsonl").write_text(
+        '{"n": 1, "seen": "2024-05-01T11:30:00Z"}\n{"n": 2, "seen": "2024-05-01T10:30:00Z"}\n'
+    )
+    (folder / "times.toml").write_text('[attributes]\nn = "int"\nseen = "timestamp"\n')
+    (folder / "now.csv").write_text("id,filter\nrecent,seen > now() - INTERVAL 1 HOUR\n")
+    schema = ("--schema", str(folder / "times.toml"))
+
+    for now, expected in (("2024-05-01T12:00:00Z", [1]), ("2024-05-01 11:00", [1, 2]), (None, [])):
+        given = () if now is None else ("--now", now)
+        assert match(folder, "now.csv", "times.jsonl", "out.jsonl", *schema, *given) == 0
+        lines = (folder / "out.jsonl").read_text().splitlines()
+        assert [json.loads(line)["n"] for line in lines] == expected
+
+    assert match(folder, "now.csv", "times.jsonl", "out.jsonl", *schema, "--now", "noon") == 2
+    assert "--now: 'noon' is not an ISO 8601 time" in capsys.readouterr().err

@@ -16,6 +16,7 @@ import pyarrow as pa
 from wherecast.columns.arrow_schema import arrow_type, open_field
 from wherecast.matching import Matches
 from wherecast.model import ConfigError
+from wherecast.model.times import current_micros
 from wherecast.pipeline.files import PublicationFile, RowsPart, open_output
 from wherecast.pipeline.filters.loaded_filters import LoadedFilters
 from wherecast.pipeline.stages.batch_stages import RejectedRow, Validated, validate
@@ -57,6 +58,7 @@ def match_files(
     output: Path,
     runner: Runner,
     tally: Tally,
+    now: int | None = None,
 ) -> None:
     """Writes a row per match: the columns of the publication and `filter_id`, in file order.
 
@@ -66,6 +68,7 @@ def match_files(
         output: the file to write.
         runner: the function that matches batches.
         tally: the counts to update: publications, matches and refused publications.
+        now: the value of `now()`, in microseconds since 1970; by default the time of the call.
 
     Raises:
         ConfigError: the publications already have a column `filter_id`.
@@ -74,7 +77,7 @@ def match_files(
         raise ConfigError(f"the publications have a column {_ID} already; rename it first")
     filters = source.load()
     columns = publications.columns.append(pa.field(_ID, filters.ids.type))
-    task = PairTask(source, _needed_columns(filters))
+    task = PairTask(source, _needed_columns(filters), current_micros() if now is None else now)
     pairs = iter(runner(task, _attributes(publications, task, tally)))
     with open_output(output, columns) as out:
         for part, rows, places in _align(publications.parts(), pairs):

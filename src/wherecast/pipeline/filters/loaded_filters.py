@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from wherecast.language.meaning.formula import NOW
 from wherecast.matching import IndexPart, IndexParts
-from wherecast.model import Attribute, ConfigError, Schema
+from wherecast.model import Attribute, Schema
 from wherecast.pipeline.filters.filter_table import (
     FilterPart,
     OnBad,
@@ -28,6 +28,7 @@ class LoadedFilters:
             the attributes that the filters name.
         enforced: whether publications that violate the schema are refused.
         named: the attributes that the filters name.
+        reads_now: whether a filter has `now()`.
         parts: the filters.
         ids: the ids of the filters, in their original type.
         kept: the further columns of the filters.
@@ -37,6 +38,7 @@ class LoadedFilters:
     schema: Schema
     enforced: bool
     named: tuple[Attribute, ...]
+    reads_now: bool
     parts: IndexParts
     ids: pa.Array
     kept: pa.RecordBatch
@@ -90,26 +92,19 @@ def with_columns(
     enforced: bool,
 ) -> LoadedFilters:
     """The loaded filters of parts and their further columns."""
-    named = named_by([part.attributes for part in parts])
+    named, reads_now = named_by([part.attributes for part in parts])
     columns = [part.ids for part in parts if len(part)]
     ids = pa.concat_arrays(columns) if columns else pa.array([], id_type)
     reading = reading_schema(schema, enforced, named)
-    return LoadedFilters(reading, enforced, named, IndexParts(parts), ids.cast(id_type), kept)
+    index = IndexParts(parts)
+    return LoadedFilters(reading, enforced, named, reads_now, index, ids.cast(id_type), kept)
 
 
-def named_by(attributes: Iterable[Sequence[Attribute]]) -> tuple[Attribute, ...]:
-    """The attributes that parts name, sorted by name.
-
-    Raises:
-        ConfigError: a filter asks for `now()`, which rows of files and DataFrames do not have.
-    """
+def named_by(attributes: Iterable[Sequence[Attribute]]) -> tuple[tuple[Attribute, ...], bool]:
+    """The attributes that parts name, sorted by name, and whether they have `now()`."""
     found = {attribute.name: attribute for part in attributes for attribute in part}
-    if NOW.name in found:
-        raise ConfigError(
-            "a filter has now(), the time at which a broker accepted a publication;"
-            " rows of files and DataFrames have none: compare with a column instead"
-        )
-    return tuple(found[name] for name in sorted(found))
+    reads_now = found.pop(NOW.name, None) is not None
+    return tuple(found[name] for name in sorted(found)), reads_now
 
 
 def reading_schema(schema: Schema, enforced: bool, named: Sequence[Attribute]) -> Schema:

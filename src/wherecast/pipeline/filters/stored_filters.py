@@ -112,9 +112,18 @@ class StoredFilters:
     def __hash__(self) -> int:
         return hash((self.blobs, self.columns))  # a schema has no hash
 
-    @cached_property
+    @property
     def named(self) -> tuple[Attribute, ...]:
         """The attributes that the filters name."""
+        return self._named_by[0]
+
+    @property
+    def reads_now(self) -> bool:
+        """Whether a filter has `now()`."""
+        return self._named_by[1]
+
+    @cached_property
+    def _named_by(self) -> tuple[tuple[Attribute, ...], bool]:
         return named_by([attribute_of(self.schema, *a) for a in p.attributes] for p in self.parts)
 
     @property

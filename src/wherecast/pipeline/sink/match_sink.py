@@ -15,7 +15,7 @@ from wherecast.pipeline.sink.parquet_files import (
 )
 from wherecast.pipeline.sink.sink_commit import StreamBatch, exists, staging_folder
 from wherecast.pipeline.sink.sink_location import SinkLocation
-from wherecast.pipeline.stages.batch_task import JoinTask
+from wherecast.pipeline.stages.batch_task import NOW_COLUMN, JoinTask
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,8 @@ class MatchSink:
         """Matches and writes the batches of a partition; deletes its files if that fails.
 
         Args:
-            batches: the publications; their columns may have other names.
+            batches: the publications; their columns may have other names, and a further column
+                is the value of `now()`.
             job: the name of the job.
             partition: the number of the partition.
             batch: the batch of a stream that the task belongs to.
@@ -77,9 +78,10 @@ class MatchSink:
         stem = f"part-{partition:05}-{attempt}"
         files = ParquetFiles(self.location, folder, stem, self.partitions, self.options)
         part = WrittenPart(batch=batch)
+        names = [*self.columns, NOW_COLUMN]
         try:
             for given in batches:
-                for result in self.task(given.rename_columns(list(self.columns))):
+                for result in self.task(given.rename_columns(names[: given.num_columns])):
                     rows, refused = self._shown(result)
                     if rows.num_rows:
                         files.add(rows)

@@ -5,6 +5,7 @@
     _wherecast/staging/<job>/<attempt>/…            files that are not committed
     _wherecast/commits/<job>                        a commit that is being carried out
     _wherecast/batches/<query>/<batch>              a batch of a stream that is committed
+    _wherecast/moments/<query>/<batch>              the value of `now()` in a batch of a stream
 
 Contract. Readers skip names that begin with `_`, so staged files are never seen. Each attempt of a
 task has a folder of its own, and a commit lists the files of one attempt per task. A job is

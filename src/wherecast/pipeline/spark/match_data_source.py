@@ -7,7 +7,7 @@ query and the batch, which a task knows from Spark's local properties.
 
 import uuid
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -18,10 +18,12 @@ from pyspark.sql.types import StructType
 
 from wherecast.model import ConfigError
 from wherecast.model.names import did_you_mean
+from wherecast.model.times import current_micros, parse_time
 from wherecast.pipeline.filters.blob_location import Place, blobs_at
 from wherecast.pipeline.filters.filter_set import FilterSet
 from wherecast.pipeline.filters.streaming_filters import micro_batch
 from wherecast.pipeline.sink import sink_commit
+from wherecast.pipeline.sink.batch_moment import batch_moment, shared_moments
 from wherecast.pipeline.sink.match_sink import MatchSink, WrittenPart
 from wherecast.pipeline.sink.parquet_files import StagedFile
 from wherecast.pipeline.sink.sink_commit import StreamBatch
@@ -32,7 +34,7 @@ from wherecast.pipeline.spark.sink_columns import sink_of
 from wherecast.pipeline.spark.spark_filters import Filters, has_filters, load_filters
 
 FORMAT = "wherecast"
-_OPTIONS = ("filters", "how", "output", "prefix", "keep", "partition_by", "compression")
+_OPTIONS = ("filters", "how", "output", "prefix", "keep", "partition_by", "compression", "now")
 _OF_SPARK = ("path", "checkpointlocation")
 # Spark 4.0 has no writer of Arrow batches for streams.
 _StreamWriter: Any = getattr(datasource, "DataSourceStreamArrowWriter", object)
@@ -113,7 +115,11 @@ class MatchesStreamWriter(_StreamWriter):  # type: ignore[misc]  # its class dep
     def write(self, iterator: Iterator[pa.RecordBatch]) -> PartMessage:
         """Matches and writes the rows of a task, in a worker."""
         batch = StreamBatch(*micro_batch())
-        return PartMessage(self.sink.write(iterator, batch.job, _partition(), batch))
+        sink = self.sink
+        if sink.task.now is None and sink.task.filters.load().reads_now:
+            moment = batch_moment(shared_moments(sink.location), batch)
+            sink = replace(sink, task=replace(sink.task, now=moment))
+        return PartMessage(sink.write(iterator, batch.job, _partition(), batch))
 
     def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:  # noqa: N803
         """Makes the files of a micro-batch visible, unless that is done already."""
@@ -153,6 +159,11 @@ def _sink(
 ) -> tuple[MatchSink, pa.Schema]:
     """The sink that the options describe, and the columns of its result.
 
+    Args:
+        options: the options.
+        columns: the columns of the publications.
+        live: whether the writer is that of a stream, whose batches have moments of their own.
+
     Raises:
         ConfigError: an option is missing, unknown or wrong.
     """
@@ -174,6 +185,12 @@ def _sink(
     given.check()
     query = query_of(columns, filters, given, Place(filters.uri), live and is_set)
     location = SinkLocation.of(options["path"])
+    if "now" in options:
+        query = replace(query, now=_moment(options["now"]))
+    elif not live:
+        query = replace(query, now=current_micros())
+    elif filters.stored.reads_now:
+        shared_moments(location)  # raises ConfigError here rather than in a task
     about = (options.get("compression", "snappy"), pyspark.__version__)
     sink = sink_of(location, columns, query, _names(options.get("partition_by", "")), about)
     return sink, arrow_schema_of([*columns.fields, *query.added()])
@@ -184,6 +201,13 @@ def _filters(uri: str) -> tuple[Filters, bool]:
     if has_filters(blobs_at(uri)):
         return load_filters(uri), False
     return FilterSet(uri).filters(), True
+
+
+def _moment(text: str) -> int:
+    try:
+        return parse_time(text)
+    except ValueError as error:
+        raise ConfigError(f"now: {error}") from None
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ from wherecast.pipeline.spark.frame_columns import (
     numbered,
     unread_bytes,
 )
-from wherecast.pipeline.stages.batch_task import ROW, FilterSource, JoinTask
+from wherecast.pipeline.stages.batch_task import NOW_COLUMN, ROW, FilterSource, JoinTask
 from wherecast.pipeline.stages.result_columns import How, JoinPlan, Output, Shape
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 Way = Literal["whole", "columns"]
 _FOUND = "__wherecast_found"
 _ERROR = "__wherecast_error"
+_NOW = "__wherecast_now"
 _WIDE, _WIDE_ROWS = 32, 64  # from this many unread bytes per row, sending columns only is faster
 _NAME = "wherecast_match"  # in Spark's plans and pages
 _numbers = itertools.count(1)
@@ -57,6 +58,8 @@ class MatchQuery:
         enforced: whether publications that violate the schema are refused.
         how, output, prefix: the arguments of `wherecast.spark.match`.
         keeps_all: whether workers also return publications that are not in the result.
+        now: the value of `now()`, in microseconds since 1970, or a column of the publications;
+            None if no filter reads it.
     """
 
     filters: FilterSource
@@ -68,6 +71,12 @@ class MatchQuery:
     output: Output
     prefix: str
     keeps_all: bool = False
+    now: "Column | int | None" = None
+
+    @property
+    def moment(self) -> int | None:
+        """The one value of `now()` for all publications; None if there is none."""
+        return self.now if isinstance(self.now, int) else None
 
     @property
     def adds_filters(self) -> bool:
@@ -179,20 +188,34 @@ def _choose_way(columns: StructType, query: MatchQuery) -> Way:
     return "columns" if awkward or wide else "whole"
 
 
+def timed(publications: "DataFrame", query: MatchQuery) -> "DataFrame":
+    """The publications, with the column of `now()` at the end if the query has one."""
+    if query.now is None or isinstance(query.now, int):
+        return publications
+    return publications.select("*", query.now.alias(_NOW))
+
+
 def _whole(publications: "DataFrame", query: MatchQuery) -> "DataFrame":
     """The publications of the result with their matches; all columns travel."""
     columns = StructType([*numbered(publications.schema.fields), *query.found("whole")])
-    task = JoinTask(query.filters, query.plan("whole"), tuple(columns.names))
-    return spark_runner.run(task, publications, columns, _NAME)
+    task = JoinTask(query.filters, query.plan("whole"), tuple(columns.names), now=query.moment)
+    names = publications.columns
+    if query.moment is not query.now:
+        names = [*names, NOW_COLUMN]
+    return spark_runner.run(task, timed(publications, query), columns, _NAME, names)
 
 
 def _columns(publications: "DataFrame", query: MatchQuery) -> "DataFrame":
     """All publications with their matches; only the needed columns travel."""
     columns = publications.schema
-    frame = publications.toDF(*(column.name for column in numbered(columns.fields)))
     given = leaf_columns(columns, query.needed) or {ROW: fn.lit(0)}
+    names = [column.name for column in numbered(columns.fields)]
+    if query.moment is not query.now:
+        names, given = [*names, _NOW], given | {NOW_COLUMN: fn.col(_NOW)}
+    frame = timed(publications, query).toDF(*names)
     fields = query.found("columns")
-    task = JoinTask(query.filters, query.plan("columns"), tuple(f.name for f in fields), False)
+    found_names = tuple(field.name for field in fields)
+    task = JoinTask(query.filters, query.plan("columns"), found_names, False, query.moment)
     type_ = fields[0].dataType if len(fields) == 1 else StructType(fields)
     steady = isinstance(type_, BooleanType)  # used once, so Spark may reorder it
     found = spark_runner.run_on_columns(task, given, type_, steady, _NAME)

@@ -8,7 +8,7 @@ no file of a failed or speculative attempt.
 import pickle
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,12 +18,14 @@ from pyspark.sql.types import StructType
 from wherecast.model import ConfigError
 from wherecast.pipeline.filters.filter_set import FilterSet
 from wherecast.pipeline.sink import sink_commit
+from wherecast.pipeline.sink.batch_moment import batch_moment
 from wherecast.pipeline.sink.match_sink import MatchSink, WrittenPart
 from wherecast.pipeline.sink.sink_commit import Mode, StreamBatch
 from wherecast.pipeline.sink.sink_location import SinkLocation
 from wherecast.pipeline.spark import spark_runner
 from wherecast.pipeline.spark.frame_columns import arrow_schema_of
 from wherecast.pipeline.spark.job_names import described
+from wherecast.pipeline.spark.match_query import timed
 from wherecast.pipeline.spark.prepare_match import MatchArguments, prepare
 from wherecast.pipeline.spark.query_checks import need_frame, need_names, need_one_of
 from wherecast.pipeline.spark.sink_columns import sink_of
@@ -104,6 +106,8 @@ def write(
     if not _is_due(location, options.mode, batch):
         return MatchWrite(written=False)
     publications, query = prepare(publications, filters, given)
+    if batch is not None and given.now is None and query.now is not None:
+        query = replace(query, now=batch_moment(location.blobs, batch))
     spark = publications.sparkSession
     codec = spark.conf.get(_CODEC, "snappy")
     assert codec is not None
@@ -113,7 +117,7 @@ def write(
     new = location.entries() is None
     try:
         with described(spark, f"wherecast: write matches to {location.uri}"):
-            parts = _run(sink, job, publications)
+            parts = _run(sink, job, timed(publications, query))
         result = StructType([*columns.fields, *query.added()])
         return _committed(sink, job, parts, result, options.mode == "overwrite", batch)
     except BaseException:
@@ -140,7 +144,7 @@ def _is_due(location: SinkLocation, mode: Mode, batch: StreamBatch | None) -> bo
 
 
 def _run(sink: MatchSink, job: str, publications: "DataFrame") -> list[WrittenPart]:
-    """What the tasks of a job wrote."""
+    """What the tasks of a job wrote; the publications may have a last column for `now()`."""
     plain = publications.toDF(*(f"c{place}" for place in range(len(publications.columns))))
     work = pickle.dumps((sink, job))
     function = spark_runner.in_worker(work, f"{__name__}:write_batches", _NAME)

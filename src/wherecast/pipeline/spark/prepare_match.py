@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from pyspark.sql.types import StructType
@@ -14,6 +15,7 @@ from wherecast.pipeline.filters.process_blobs import own_directory
 from wherecast.pipeline.filters.stored_filters import Folder
 from wherecast.pipeline.filters.streaming_filters import LiveFilters
 from wherecast.pipeline.spark.compile_filters import compile_frame, filter_columns
+from wherecast.pipeline.spark.match_moment import moment_of, need_now
 from wherecast.pipeline.spark.match_query import MatchQuery
 from wherecast.pipeline.spark.query_checks import (
     need_columns,
@@ -52,6 +54,7 @@ class MatchArguments:
     id: str = "id"
     filter: str = "filter"
     on_bad_filter: OnBad = "raise"
+    now: "datetime | Column | None" = None
 
     def check(self) -> None:
         """Raises ConfigError unless all options are valid by themselves."""
@@ -60,6 +63,7 @@ class MatchArguments:
         need_kind("prefix", self.prefix, str)
         need_kind("schema", self.schema, Schema, optional=True)
         need_condition(self.where)
+        need_now(self.now)
         if self.keep is not None:
             need_names("keep", self.keep)
         if self.keep and self.how in ("semi", "anti"):
@@ -122,7 +126,10 @@ def prepare(
         given = replace(given, keep=None)  # all that was compiled
     warn_of_times_without_zone(spark, compiled)
     place = Place(compiled.uri) if live else place_for(spark, compiled.stored, compiled.uri)
-    return publications, query_of(publications.schema, compiled, given, place, live)
+    query = query_of(publications.schema, compiled, given, place, live)
+    if live or compiled.stored.reads_now:  # a later version of a set may have now()
+        query = replace(query, now=moment_of(publications, given.now))
+    return publications, query
 
 
 def query_of(
@@ -136,6 +143,9 @@ def query_of(
         given: the options.
         place: where tasks find the filters.
         live: whether each micro-batch uses its own version of the set.
+
+    Returns:
+        The query, without a value of `now()`.
     """
     stored = filters.stored
     needed: tuple[Attribute, ...]

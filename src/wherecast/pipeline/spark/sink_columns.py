@@ -83,7 +83,7 @@ def sink_of(
     )
     return MatchSink(
         location=location,
-        task=JoinTask(query.filters, plan, tuple(names)),
+        task=JoinTask(query.filters, plan, tuple(names), now=query.moment),
         columns=tuple(columns.names),
         partitions=partitions,
         options=replace(FileOptions(), compression=_codec(about[0]), metadata=metadata),

@@ -1,7 +1,7 @@
 """The Spark runner: runs stages in the Python workers of a batch or streaming query."""
 
 import pickle
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -24,7 +24,11 @@ _Batches = Iterable[pa.RecordBatch]
 
 
 def run(
-    task: Task, frame: "DataFrame", schema: "StructType | str", name: str = "wherecast"
+    task: Task,
+    frame: "DataFrame",
+    schema: "StructType | str",
+    name: str = "wherecast",
+    names: Sequence[str] | None = None,
 ) -> "DataFrame":
     """The results of all batches of a frame, as a frame with the given columns.
 
@@ -33,10 +37,11 @@ def run(
         frame: the batches.
         schema: the columns of the results.
         name: the name of the operator in Spark's plans and pages.
+        names: the names of the columns for the task; by default those of the frame.
     """
-    names = frame.columns
-    numbered = frame.toDF(*(f"c{place}" for place in range(len(names))))
-    work = pickle.dumps((task, names))
+    given = list(frame.columns if names is None else names)
+    numbered = frame.toDF(*(f"c{place}" for place in range(len(given))))
+    work = pickle.dumps((task, given))
     return numbered.mapInArrow(in_worker(work, f"{__name__}:run_batches", name), schema)
 
 

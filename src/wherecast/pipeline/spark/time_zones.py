@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 import pyarrow.compute as pc
 
 from wherecast.arrays.vectors import array_of
+from wherecast.language.meaning.formula import NOW
+from wherecast.language.table.attribute_names import attribute_of
+from wherecast.model import Schema
 from wherecast.pipeline.filters.blob_location import Place
 from wherecast.pipeline.filters.filter_loading import load_part, read_batch
 from wherecast.pipeline.filters.stored_filters import StoredFilters, StoredPart
@@ -45,22 +48,28 @@ def warn_of_times_without_zone(spark: "SparkSession", filters: "Filters") -> Non
 def first_without_zone(stored: StoredFilters, place: Place) -> object:
     """The id of some filter that compares a timestamp with a time without a zone, or None."""
     times = {attribute.name for attribute in stored.named if attribute.kind == "timestamp"}
-    parts = [part for part in stored.parts if times.intersection(dict(part.attributes))]
+    times.add(NOW.name)
+    parts = [part for part in stored.parts if times.intersection(_names(part, stored.schema))]
     if not parts:
         return None
     key = tuple(name for part in parts for name in (part.texts, part.hidden or ""))
     if key not in _known:
-        ids = (_first(part, times, place) for part in parts)
+        ids = (_first(part, times & _names(part, stored.schema), place) for part in parts)
         _known[key] = next((id_ for id_ in ids if id_ is not None), None)
         while len(_known) > _KNOWN_MAX:
             _known.popitem(last=False)
     return _known[key]
 
 
+def _names(part: StoredPart, schema: Schema) -> set[str]:
+    """The names of the attributes that the filters of a part name, that of `now()` included."""
+    return {attribute_of(schema, *attribute).name for attribute in part.attributes}
+
+
 def _first(stored: StoredPart, times: set[str], place: Place) -> object:
     part = load_part(stored, place.open)
     texts = read_batch(stored.texts, place.open).column(0)
-    for name in sorted(times.intersection(dict(stored.attributes))):
+    for name in sorted(times):
         places = array_of(part.naming(name))
         found = pc.indices_nonzero(pc.match_substring_regex(texts.take(places), _NO_ZONE))
         if len(found):
