@@ -4,6 +4,7 @@ from wherecast.broker.async_broker import AsyncBroker as AsyncBroker
 from wherecast.broker.broker import Broker as Broker
 from wherecast.language import Explanation as Explanation
 from wherecast.language import Filter as Filter
+from wherecast.language import FilterPlan as FilterPlan
 from wherecast.matching import Index as Index
 from wherecast.matching import Matches as Matches
 from wherecast.matching.trees.betree.branch import Branch as Branch

@@ -244,6 +244,7 @@ def test_it_tells_how_it_is(server: Server) -> None:
     explained = {"filter": "no2 > 40", "publication": {"attributes": {"no2": 12}}}
     status, why = server.call("POST", "/v1/streams/default/explain", explained)
     assert (status, why["matched"]) == (200, False)
+    assert why["plan"] == {"indexed": ["no2 > 40.0"], "checked": [], "formulas": []}
     assert "/v1/streams" in server.call("GET", "/openapi.json")[1]["paths"]
 
 

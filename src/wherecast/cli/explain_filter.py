@@ -1,4 +1,4 @@
-"""`wherecast explain`: a verdict per predicate, and one sentence."""
+"""`wherecast explain`: a verdict per predicate, one sentence, and the plan of the filter."""
 
 from pathlib import Path
 
@@ -45,11 +45,12 @@ def _read(text: str, schema: Schema) -> dict[str, object]:
 
 
 def show(console: Console, filter: Filter, explanation: Explanation) -> None:
-    """Prints an explanation: a table, a sentence and the warnings."""
+    """Prints an explanation: a table, a sentence, the plan of the filter and the warnings."""
     colour = "green" if explanation.matched else "red"
     piped = not console.is_terminal
     console.print(verdicts(explanation))
     console.print(Text(explanation.sentence, f"bold {colour}"), soft_wrap=piped)
+    console.print(Text(str(explanation.plan), "dim"), soft_wrap=piped)
     for warning in filter.warnings:
         console.print(Text(f"Warning: this filter {warning}.", "yellow"), soft_wrap=piped)
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from wherecast.language.filter_plan import FilterPlan
 from wherecast.language.meaning.derived import sources_of
 from wherecast.language.meaning.evaluate import Row, evaluate, row_value
 from wherecast.language.meaning.expression import Distance, Expression, attributes_of, predicates
@@ -48,17 +49,20 @@ class Explanation:
         matched: whether the filter matches.
         reasons: the verdict of each predicate.
         sentence: one sentence that names the predicate that decides.
+        plan: how an index would serve the filter; the same for all publications.
     """
 
     matched: bool
     reasons: tuple[Reason, ...]
     sentence: str
+    plan: FilterPlan
 
     def to_dict(self) -> dict[str, Any]:
-        """The explanation as JSON has it: `matched`, `sentence`, and `reasons`, one per predicate.
+        """The explanation as JSON has it: `matched`, `sentence`, `reasons` and `plan`.
 
-        A reason has `predicate`, `verdict` (true, false, or None for unknown) and `seen`, the
-        values of the attributes that the predicate names (None for a missing one).
+        There is one reason per predicate. It has `predicate`, `verdict` (true, false, or None for
+        unknown) and `seen`, the values of the attributes that the predicate names (None for a
+        missing one).
         """
         return {
             "matched": self.matched,
@@ -67,6 +71,7 @@ class Explanation:
                 {"predicate": reason.predicate, "verdict": reason.verdict, "seen": reason.seen}
                 for reason in self.reasons
             ],
+            "plan": self.plan.to_dict(),
         }
 
     def __bool__(self) -> bool:
@@ -81,14 +86,14 @@ class Explanation:
         return "\n".join([*lines, self.sentence])
 
 
-def explain(expression: Expression, row: Row) -> Explanation:
+def explain(expression: Expression, row: Row, plan: FilterPlan) -> Explanation:
     """The explanation of an expression's verdict on a canonical row."""
     verdict = evaluate(expression, row)
     reasons = tuple(
         Reason(write(leaf), evaluate(leaf, row), _seen(leaf, row))
         for leaf in predicates(expression)
     )
-    return Explanation(verdict is True, reasons, _sentence(verdict, reasons))
+    return Explanation(verdict is True, reasons, _sentence(verdict, reasons), plan)
 
 
 def _seen(leaf: Any, row: Row) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from wherecast.language.explanation import Explanation, explain
+from wherecast.language.filter_plan import FilterPlan, filter_plan
 from wherecast.language.meaning import covering
 from wherecast.language.meaning.evaluate import Row, Verdict, evaluate
 from wherecast.language.meaning.expression import Expression
@@ -100,6 +101,11 @@ class Filter:
         reasons = dict.fromkeys([*self.normal.impossible, *outside])
         return (f"can never match: {'; '.join(list(reasons)[:3])}",)
 
+    @cached_property
+    def plan(self) -> FilterPlan:
+        """What is indexed, what is checked afterwards, and which formulas are computed."""
+        return filter_plan(self.expression)
+
     def matches(self, publication: Mapping[str, Any], now: datetime | None = None) -> bool:
         """Whether a publication satisfies the filter.
 
@@ -126,7 +132,7 @@ class Filter:
         Raises:
             PublicationError: the schema refuses the publication.
         """
-        return explain(self.expression, _row(self.schema, publication, now))
+        return explain(self.expression, _row(self.schema, publication, now), self.plan)
 
     def covers(self, other: "Filter") -> bool:
         """Whether every publication that matches `other` also matches this filter.

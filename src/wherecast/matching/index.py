@@ -9,6 +9,7 @@ from wherecast.columns import decode_rows, read_arrow
 from wherecast.columns.decoded import Decoded
 from wherecast.columns.now_column import with_now
 from wherecast.language import Filter
+from wherecast.language.meaning.row_errors import RowErrors, counting
 from wherecast.matching.engine import Branching, Covering, Drawable, Savable
 from wherecast.matching.filter_columns import arrow_columns, bad_filters, kept_rows, pairs_of
 from wherecast.matching.ids import Ids
@@ -45,6 +46,7 @@ class Index:
         self.kind = kind
         self._engine = make_engine(kind, schema, parameters)
         self._id_type: type | None = None
+        self._errors = RowErrors()
 
     @classmethod
     def from_config(cls, path: str | Path) -> "Index":
@@ -136,11 +138,22 @@ class Index:
             PublicationError: the schema refuses a publication; every problem is listed.
         """
         times = current_micros() if now is None else time_micros(now)
-        return self._engine.match(with_now(self._valid(publications).batch, times))
+        batch = with_now(self._valid(publications).batch, times)
+        with counting(self._errors):
+            return self._engine.match(batch)
 
     def stats(self) -> dict[str, Any]:
-        """Figures about the index: its kind, the number of filters, and others by kind."""
-        return {"kind": self.kind, "filters": len(self), **self._engine.stats()}
+        """Figures about the index: its kind, the number of filters, and others by kind.
+
+        `row_errors` has the number of errors by reason: results that are unknown since Spark would
+        fail on them.
+        """
+        return {
+            "kind": self.kind,
+            "filters": len(self),
+            "row_errors": self._errors.counts(),
+            **self._engine.stats(),
+        }
 
     def explain_plan(self) -> str:
         """How the index is laid out and searched, in lines of text."""
@@ -269,6 +282,7 @@ class Index:
         made = cls.__new__(cls)
         made.schema, made.kind, made._engine = schema, kind, engine
         made._id_type = id_type if len(engine) else None
+        made._errors = RowErrors()
         return made
 
     def _drawable(self) -> Drawable:

@@ -21,6 +21,10 @@ def test_a_verdict_per_predicate_and_a_sentence(capsys: pytest.CaptureFixture[st
         "? unknown pm10 > 50.0 pm10 is missing",
     ]
     assert lines[4].startswith("It does not match")
+    assert lines[5:] == [
+        "indexed no2 > 40.0 AND city = 'Zagreb'",
+        "no2 > 40.0 AND pm10 > 50.0",
+    ]
 
 
 def test_json(capsys: pytest.CaptureFixture[str]) -> None:
@@ -30,6 +34,11 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert report["matched"] is True
     assert report["sentence"] == "It matches."
     assert report["warnings"] == []
+    assert report["plan"] == {
+        "indexed": ["no2 > 40.0 AND city = 'Zagreb'", "no2 > 40.0 AND pm10 > 50.0"],
+        "checked": [],
+        "formulas": [],
+    }
     assert report["reasons"][2] == {
         "predicate": "pm10 > 50.0",
         "verdict": None,

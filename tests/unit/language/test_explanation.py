@@ -75,7 +75,7 @@ def test_a_distance_shows_its_metres() -> None:
     assert found.reasons[0].seen["distance"] == "7752.1 m"
 
 
-def test_an_explanation_as_json_has_the_verdict_the_sentence_and_a_reason_per_predicate() -> None:
+def test_an_explanation_as_json_has_verdict_sentence_reasons_and_plan() -> None:
     found = explain("no2 > 40 AND (ok OR count < 3)", {"no2": 12.5, "ok": True})
     assert found.to_dict() == {
         "matched": False,
@@ -85,6 +85,11 @@ def test_an_explanation_as_json_has_the_verdict_the_sentence_and_a_reason_per_pr
             {"predicate": "ok = TRUE", "verdict": True, "seen": {"ok": "TRUE"}},
             {"predicate": "count < 3", "verdict": None, "seen": {"count": None}},
         ],
+        "plan": {
+            "indexed": ["no2 > 40.0 AND ok = TRUE", "no2 > 40.0 AND count < 3"],
+            "checked": [],
+            "formulas": [],
+        },
     }
 
 

@@ -5,8 +5,16 @@ from decimal import Decimal
 from typing import Any
 
 from wherecast.language.meaning.formula import CONVERT, Condition, Field, Fixed, Formula
+from wherecast.language.meaning.functions.lists import is_outside
 from wherecast.language.meaning.functions.numbers import rounded
 from wherecast.language.meaning.functions.table import FUNCTIONS
+from wherecast.language.meaning.row_errors import (
+    ARRAY_INDEX,
+    DIVISION_BY_ZERO,
+    OVERFLOW,
+    count_errors,
+    counting,
+)
 from wherecast.language.meaning.value_types import ValueType
 from wherecast.model import Attribute
 from wherecast.model.decimals import decimal_of
@@ -16,7 +24,7 @@ Judge = Callable[[Any], bool | None]
 
 
 def formula_value(formula: Formula, read: Read, judge: Judge) -> Any:
-    """The value of a formula; None is NULL.
+    """The value of a formula; None is NULL, and counted where an operation of it failed.
 
     Args:
         formula: what to compute.
@@ -24,6 +32,7 @@ def formula_value(formula: Formula, read: Read, judge: Judge) -> Any:
         judge: the verdict of an expression.
     """
     stack: list[Any] = []
+    error: str | None = None
     for step in formula.steps:
         if isinstance(step, Field):
             stack.append(_field(step, read(step.attribute)))
@@ -32,12 +41,19 @@ def formula_value(formula: Formula, read: Read, judge: Judge) -> Any:
         elif isinstance(step, Condition):
             stack.append(judge(step.expression))
         elif step.name == CONVERT:
-            stack.append(converted(stack.pop(), step.type))
+            given = stack.pop()
+            stack.append(converted(given, step.type))
+            if stack[-1] is None and given is not None:
+                error = error or OVERFLOW
         else:
             arguments = stack[len(stack) - step.count :]
             del stack[len(stack) - step.count :]
             stack.append(applied(step.name, step.type, arguments))
+            if stack[-1] is None and error is None:
+                error = _error(step.name, arguments)
     [value] = stack
+    if value is None and error is not None:
+        count_errors(error)
     return value
 
 
@@ -47,6 +63,16 @@ def applied(name: str, type_: ValueType, arguments: list[Any]) -> Any:
     if not function.takes_null and None in arguments:
         return None
     return function.apply(type_, *arguments)
+
+
+def _error(name: str, arguments: list[Any]) -> str | None:
+    """The error that a function has no value for; None where it has none for another reason."""
+    error = FUNCTIONS[name].error
+    if error is None or None in arguments:
+        return None
+    if error == ARRAY_INDEX:
+        return error if is_outside(*arguments) else None  # a null element is no error
+    return OVERFLOW if error == DIVISION_BY_ZERO and arguments[1] != 0 else error
 
 
 def converted(value: Any, type_: ValueType) -> Any:
@@ -66,7 +92,8 @@ def _field(step: Field, value: Any) -> Any:
 
 def constant_value(formula: Formula) -> Any:
     """The value of a formula that reads no attribute."""
-    return formula_value(formula, _nothing, _nothing)
+    with counting(None):  # no row has it
+        return formula_value(formula, _nothing, _nothing)
 
 
 def _nothing(_: Any) -> Any:

@@ -2,7 +2,7 @@
 
 The steps run over columns instead of values. What has no vectorised form here is computed value by
 value with the functions that define it; a formula of one attribute is computed once per distinct
-value of it.
+value of it. Errors count as often as a formula is computed.
 """
 
 from collections.abc import Callable
@@ -22,6 +22,15 @@ from wherecast.language.meaning.formula import (
     Fixed,
 )
 from wherecast.language.meaning.formula_kernels import KERNELS, Vector
+from wherecast.language.meaning.functions.lists import is_outside
+from wherecast.language.meaning.functions.table import FUNCTIONS
+from wherecast.language.meaning.row_errors import (
+    ARRAY_INDEX,
+    DIVISION_BY_ZERO,
+    OVERFLOW,
+    count_errors,
+    is_counting,
+)
 from wherecast.language.meaning.value_types import ValueType
 from wherecast.model import Attribute
 from wherecast.model.decimals import decimal_of
@@ -87,9 +96,43 @@ def _computed(derived: Derived, inputs: FormulaInputs) -> pa.Array:
     return pa.array(values, _ARROW[derived.type], mask=~valid)
 
 
+class Failures:
+    """The operations of a formula that have no value in rows where all their operands have one."""
+
+    def __init__(self) -> None:
+        self._is_counting = is_counting()
+        self._found: list[tuple[str, npt.NDArray[np.bool_], list[Vector]]] = []
+
+    def note(self, error: str | None, arguments: list[Vector], made: Vector) -> None:
+        """Takes a look at the result of an operation, which may fail for one reason."""
+        if error is None or not self._is_counting or made[1].all():
+            return
+        failed = ~made[1]
+        for _, there in arguments:
+            failed &= there
+        if error == ARRAY_INDEX:  # a null element is no error
+            for row in np.flatnonzero(failed).tolist():
+                failed[row] = is_outside(*(values[row] for values, _ in arguments))
+        if failed.any():
+            self._found.append((error, failed, arguments))
+
+    def count(self, result: Vector) -> None:
+        """Counts the rows without a result, each by its first failure."""
+        left = ~result[1] if self._found else result[1]
+        for error, failed, arguments in self._found:
+            mine = failed & left
+            left = left & ~failed
+            others = 0
+            if error == DIVISION_BY_ZERO:
+                others = int(np.count_nonzero(mine & (arguments[1][0] != 0)))
+                count_errors(OVERFLOW, others)
+            count_errors(error, int(np.count_nonzero(mine)) - others)
+
+
 def derived_vector(derived: Derived, inputs: FormulaInputs) -> Vector:
     """The values of a derived attribute, and which of them are there; decimals are no units yet."""
     stack: list[Vector] = []
+    failures = Failures()
     for step in derived.formula.steps:
         if isinstance(step, Field):
             stack.append(inputs.read(step.attribute))
@@ -98,12 +141,16 @@ def derived_vector(derived: Derived, inputs: FormulaInputs) -> Vector:
         elif isinstance(step, Condition):
             stack.append(_judged(step, inputs.columns, inputs.rows))
         elif step.name == CONVERT:
-            stack.append(_converted(stack.pop(), step.type))
+            given = stack.pop()
+            stack.append(_converted(given, step.type))
+            failures.note(OVERFLOW, [given], stack[-1])
         else:
             arguments = stack[len(stack) - step.count :]
             del stack[len(stack) - step.count :]
             stack.append(_applied(step.name, step.type, arguments))
+            failures.note(FUNCTIONS[step.name].error, arguments, stack[-1])
     [result] = stack
+    failures.count(result)
     return result
 
 

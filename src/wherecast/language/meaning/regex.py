@@ -16,6 +16,7 @@ import re2
 from wherecast.language.byte_cache import ByteCache
 from wherecast.language.meaning.regex_classes import RegexProblem
 from wherecast.language.meaning.regex_syntax import to_re2
+from wherecast.language.meaning.row_errors import REGEX_LIMIT, count_errors
 from wherecast.model import FilterError
 
 WORK_MAX = 4_000_000  # bytes of a string times instructions; about 40 ms where states explode
@@ -36,6 +37,7 @@ class UnknownVerdicts:
         """Counts some more."""
         with self._lock:
             self.count += count
+        count_errors(REGEX_LIMIT, count)
 
 
 unknowns = UnknownVerdicts()

@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from wherecast.language.meaning.element import Element
+from wherecast.language.meaning.row_errors import counting
 from wherecast.language.table.predicate_table import PredicateTable
 from wherecast.matching.columnar.layout import SLOTS_MAX, Exact
 from wherecast.matching.columnar.packed import PackedTrees
@@ -149,6 +150,7 @@ class Snapshot:
                 self._packed = self._build(samples)
             return self._packed
 
+    @counting(None)  # the samples were counted when they were matched
     def _build(self, samples: Sequence[pa.RecordBatch]) -> PackedTrees:
         eager = max(1, self.table.eager)
         least, most = np.resize(self.boxed.least, eager), np.resize(self.boxed.most, eager)

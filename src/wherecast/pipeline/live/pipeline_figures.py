@@ -1,4 +1,4 @@
-"""Figures of a live pipeline: batches, matches, candidates, and the seconds of each stage."""
+"""Figures of a live pipeline: batches, matches, errors of rows, the seconds of each stage."""
 
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
@@ -11,6 +11,7 @@ from wherecast.store.records import ShareFigures
 _COUNTS = ("batches", "publications", "matches", "candidates")
 _LEVELS = ("filters", "index_bytes")
 _SECONDS = "seconds."  # before the name of a stage
+_ERRORS = "row_errors."  # before a reason
 
 
 @dataclass(slots=True)
@@ -25,6 +26,7 @@ class PipelineFigures:
         filters: number of filters in the largest index.
         index_bytes: bytes of the largest index.
         seconds: the time of each stage, by its name.
+        row_errors: number of results that are unknown since Spark would fail on them, by reason.
     """
 
     batches: int = 0
@@ -34,6 +36,7 @@ class PipelineFigures:
     filters: int = 0
     index_bytes: int = 0
     seconds: dict[str, float] = field(default_factory=dict)
+    row_errors: dict[str, int] = field(default_factory=dict)
 
     def took(self, stage: str, seconds: float) -> None:
         """Adds seconds to a stage."""
@@ -51,6 +54,8 @@ class PipelineFigures:
         self.candidates += other.candidates
         for stage, seconds in other.seconds.items():
             self.took(stage, seconds)
+        for reason, count in other.row_errors.items():
+            self.row_errors[reason] = self.row_errors.get(reason, 0) + count
 
     def holds(self, others: list["PipelineFigures"]) -> None:
         """Takes over the size of the largest index of other figures."""
@@ -61,6 +66,7 @@ class PipelineFigures:
         """The figures as a store keeps them, for one part of a pipeline."""
         counts = {name: getattr(self, name) for name in _COUNTS}
         counts |= {f"{_SECONDS}{stage}": seconds for stage, seconds in self.seconds.items()}
+        counts |= {f"{_ERRORS}{reason}": count for reason, count in self.row_errors.items()}
         return ShareFigures(part, counts, {name: getattr(self, name) for name in _LEVELS})
 
     @classmethod
@@ -73,13 +79,16 @@ class PipelineFigures:
                 setattr(one, name, int(part.counts.get(name, 0)))
             for name in _LEVELS:
                 setattr(one, name, int(part.levels.get(name, 0)))
-            for name, seconds in part.counts.items():
+            for name, value in part.counts.items():
                 if name.startswith(_SECONDS):
-                    one.took(name.removeprefix(_SECONDS), seconds)
+                    one.took(name.removeprefix(_SECONDS), value)
+                elif name.startswith(_ERRORS):
+                    one.row_errors[name.removeprefix(_ERRORS)] = int(value)
             total.add(one)
             total.holds([total, one])
         return total
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON takes it; whoever counts may go on meanwhile."""
-        return asdict(replace(self, seconds=dict(self.seconds)))
+        held = replace(self, seconds=dict(self.seconds), row_errors=dict(self.row_errors))
+        return asdict(held)

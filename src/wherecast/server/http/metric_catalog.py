@@ -93,6 +93,13 @@ _ENTRIES = (
         "by publications, the work that the index leaves.",
     ),
     MetricEntry(
+        "row_errors",
+        "counter",
+        "Number of results in filters that were unknown since Spark would fail on them, such as a "
+        "division by zero, since the matching process started, by reason.",
+        "reason",
+    ),
+    MetricEntry(
         "index_filters", "gauge", "Number of filters in the index of the matching process."
     ),
     MetricEntry("index_bytes", "gauge", "Size in bytes of the index of the matching process."),

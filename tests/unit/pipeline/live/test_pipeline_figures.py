@@ -17,11 +17,15 @@ def test_parts_are_added_and_sizes_are_the_largest() -> None:
             publications=2, matches=3, filters=4, index_bytes=7, seconds={"match": 0.5}
         ),
         PipelineFigures(publications=1, candidates=8, filters=6, seconds={"group": 0.25}),
+        PipelineFigures(row_errors={"overflow": 1, "pattern": 2}),
+        PipelineFigures(row_errors={"overflow": 4}),
     ]
     for part in parts:
         whole.add(part)
     whole.holds(parts)
-    assert whole == PipelineFigures(1, 8, 3, 8, 6, 7, {"match": 1.5, "group": 0.25})
+    expected = PipelineFigures(1, 8, 3, 8, 6, 7, {"match": 1.5, "group": 0.25})
+    expected.row_errors = {"overflow": 5, "pattern": 2}
+    assert whole == expected
     assert PipelineFigures.of_parts([whole.of_part("share-0")]) == whole
 
 
@@ -53,3 +57,24 @@ def test_an_inline_pipeline_counts_what_it_does() -> None:
     assert (done.batches, done.publications, done.matches, done.filters) == (2, 3, 6, 3)
     assert done.index_bytes > 0
     assert set(done.seconds) == {"subscriptions", "decode", "match", "group", "commit"}
+
+
+def test_an_inline_pipeline_counts_errors_of_rows_and_goes_on() -> None:
+    store = open_store("memory:")
+    core = BrokerCore(store, SCHEMA)
+    core.registrar.register("ana", 0)
+    for name, text in (("s0", "10 / n > 1"), ("s1", "n * n * n > 5"), ("s2", "n = 0")):
+        core.registrar.subscribe(wc.Subscription(name, text, "ana"), 0)
+    pipeline = InlinePipeline(store, lambda: 0)
+    given = [wc.Publication({"n": number}) for number in (0, 5, 2**62, 0)]
+    store.log.append(prepare(given, "default", SCHEMA).good, 0)
+    batch = pipeline.next_batch()
+    assert batch is not None
+    pipeline.commit(batch)
+    done = pipeline.figures
+    assert (done.publications, done.matches) == (4, 4)
+    assert {reason: n for reason, n in done.row_errors.items() if n} == {
+        "division_by_zero": 2,
+        "overflow": 1,
+    }
+    assert done.to_dict()["row_errors"] == done.row_errors

@@ -4,6 +4,7 @@ from typing import Any
 
 from wherecast.language.meaning.comparing import order
 from wherecast.language.meaning.functions.signature import Function, Signature, Types
+from wherecast.language.meaning.row_errors import ARRAY_INDEX
 from wherecast.language.meaning.value_types import BOOL, INT, TypeProblem, ValueType, common
 
 
@@ -62,7 +63,12 @@ def _indexed(types: Types) -> Signature:
 
 
 def _element(type_: ValueType, array: tuple[Any, ...], place: int) -> Any:
-    return array[place] if 0 <= place < len(array) else None
+    return None if is_outside(array, place) else array[place]
+
+
+def is_outside(array: tuple[Any, ...], place: int) -> bool:
+    """Whether an array has no element at a place, which counts from 0."""
+    return not 0 <= place < len(array)
 
 
 LISTS: dict[str, Function] = {
@@ -70,6 +76,6 @@ LISTS: dict[str, Function] = {
     "array_contains": Function(2, 2, _containing, _contains),
     "arrays_overlap": Function(2, 2, _overlapping, _overlap),
     "size": Function(1, 1, _sized, lambda _, array: len(array)),
-    "element": Function(2, 2, _indexed, _element),
+    "element": Function(2, 2, _indexed, _element, error=ARRAY_INDEX),
 }
 """`element` is `array[place]`."""

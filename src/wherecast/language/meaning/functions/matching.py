@@ -1,10 +1,11 @@
-"""Patterns as functions, for patterns that are no constants; a bad pattern gives NULL."""
+"""Patterns as functions, for patterns that are no constants; a bad one gives NULL and counts."""
 
 from collections.abc import Callable
 from functools import partial
 
 from wherecast.language.meaning.functions.signature import Function, fixed
 from wherecast.language.meaning.patterns import PATTERNS, PatternProblem
+from wherecast.language.meaning.row_errors import PATTERN, count_errors
 from wherecast.language.meaning.value_types import BOOL, STRING, ValueType
 from wherecast.model import FilterError
 
@@ -19,6 +20,7 @@ def _apply(
     try:
         return test(value, text, escape)
     except (PatternProblem, FilterError):
+        count_errors(PATTERN)
         return None
 
 

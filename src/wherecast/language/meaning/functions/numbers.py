@@ -9,6 +9,7 @@ from math import ceil, floor, fmod, isfinite, isinf, isnan, nan
 from typing import Any
 
 from wherecast.language.meaning.functions.signature import Function, Signature, Types
+from wherecast.language.meaning.row_errors import DIVISION_BY_ZERO, OVERFLOW
 from wherecast.language.meaning.value_types import (
     DIGITS_MAX,
     FLOAT,
@@ -219,15 +220,26 @@ def _half_up(value: Decimal, digits: int) -> Decimal:
 
 
 NUMBERS: dict[str, Function] = {
-    "+": Function(2, 2, _arithmetic(_sum_type), _add, sees_constants=True),
-    "-": Function(2, 2, _arithmetic(_sum_type), _subtract, sees_constants=True),
-    "*": Function(2, 2, _arithmetic(_product_type), _multiply, sees_constants=True),
-    "/": Function(2, 2, _arithmetic(_quotient_type, FLOAT), _divide, sees_constants=True),
-    "%": Function(2, 2, _arithmetic(_remainder_type), _remainder, sees_constants=True),
-    "div": Function(2, 2, _whole_division, _whole_quotient, sees_constants=True),
-    "negative": Function(1, 1, _same, _negative),
-    "abs": Function(1, 1, _same, _absolute),
-    "floor": Function(1, 1, _to_whole, _whole(ROUND_FLOOR)),
-    "ceil": Function(1, 1, _to_whole, _whole(ROUND_CEILING)),
-    "round": Function(1, 2, _rounding, _round, sees_constants=True),
+    "+": Function(2, 2, _arithmetic(_sum_type), _add, sees_constants=True, error=OVERFLOW),
+    "-": Function(2, 2, _arithmetic(_sum_type), _subtract, sees_constants=True, error=OVERFLOW),
+    "*": Function(2, 2, _arithmetic(_product_type), _multiply, sees_constants=True, error=OVERFLOW),
+    "/": Function(
+        2,
+        2,
+        _arithmetic(_quotient_type, FLOAT),
+        _divide,
+        sees_constants=True,
+        error=DIVISION_BY_ZERO,
+    ),
+    "%": Function(
+        2, 2, _arithmetic(_remainder_type), _remainder, sees_constants=True, error=DIVISION_BY_ZERO
+    ),
+    "div": Function(
+        2, 2, _whole_division, _whole_quotient, sees_constants=True, error=DIVISION_BY_ZERO
+    ),
+    "negative": Function(1, 1, _same, _negative, error=OVERFLOW),
+    "abs": Function(1, 1, _same, _absolute, error=OVERFLOW),
+    "floor": Function(1, 1, _to_whole, _whole(ROUND_FLOOR), error=OVERFLOW),
+    "ceil": Function(1, 1, _to_whole, _whole(ROUND_CEILING), error=OVERFLOW),
+    "round": Function(1, 2, _rounding, _round, sees_constants=True, error=OVERFLOW),
 }

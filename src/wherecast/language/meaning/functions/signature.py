@@ -33,6 +33,9 @@ class Function:
         takes_null: whether `apply` is called where an argument is None; otherwise None is given.
         sees_constants: whether `resolve` also takes the values of constant arguments, with None for
             any other argument: the digits of a decimal result may depend on them.
+        error: the reason of `row_errors` that `apply` gives None for where all arguments are there;
+            None where such a result is no error, or `apply` counts by itself. A division that has a
+            divisor overflows.
     """
 
     least: int
@@ -41,6 +44,7 @@ class Function:
     apply: Callable[..., Any]
     takes_null: bool = False
     sees_constants: bool = False
+    error: str | None = None
 
 
 def fixed(arguments: Sequence[ValueType], result: ValueType) -> Callable[[Types], Signature]:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from wherecast.language.meaning.functions.signature import Function, Signature, Types, fixed
+from wherecast.language.meaning.row_errors import OVERFLOW
 from wherecast.language.meaning.value_types import INT, STRING, ArgumentProblem, ValueType
 
 _PLACE_MIN, _PLACE_MAX = -(2**31), 2**31 - 1  # Spark counts places in 32 bits
@@ -36,5 +37,5 @@ TEXTS: dict[str, Function] = {
     "rtrim": Function(1, 1, _strings, lambda _, text: text.rstrip(" ")),
     "length": Function(1, 1, fixed((STRING,), INT), lambda _, text: len(text)),
     "concat": Function(1, None, _strings, _concat),
-    "substring": Function(2, 3, fixed((STRING, INT, INT), STRING), _substring),
+    "substring": Function(2, 3, fixed((STRING, INT, INT), STRING), _substring, error=OVERFLOW),
 }

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from wherecast.language.meaning.functions.signature import Function, Signature, Types
+from wherecast.language.meaning.row_errors import OVERFLOW
 from wherecast.language.meaning.value_types import (
     INT,
     INTERVAL,
@@ -63,7 +64,7 @@ def _field(read: Callable[[datetime], int]) -> Function:
         moment = moment_of(micros)
         return None if moment is None else read(moment)
 
-    return Function(1, 1, _time, apply)
+    return Function(1, 1, _time, apply, error=OVERFLOW)
 
 
 def _truncation(types: Types) -> Signature:
@@ -106,7 +107,7 @@ def _shift(sign: int) -> Function:
         moved = shifted + sign * interval.micros
         return moved if moment_of(moved) is not None else None
 
-    return Function(2, 2, resolve, apply)
+    return Function(2, 2, resolve, apply, error=OVERFLOW)
 
 
 def add_months(micros: int, months: int) -> int | None:

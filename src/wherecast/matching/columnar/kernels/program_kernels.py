@@ -119,6 +119,7 @@ def _elements(at, record, kind, slot, publication):
 def _computed(at, derived, base):
     """Whether a formula has a value for a publication, and the key of the value.
 
+    The key is 1 where there is no value for a division by zero, which columns count.
     Cost: the steps of the formula.
     """
     steps, stack = load_i64(at, _STEPS), load_i64(at, _STACK)
@@ -150,7 +151,7 @@ def _computed(at, derived, base):
                 elif code == _MULTIPLY:
                     value = left * value
                 elif value == 0.0:
-                    return False, np.int64(0)
+                    return False, np.int64(1)
                 else:
                     value = left / value
         store_f64(stack, height, value)
@@ -171,6 +172,8 @@ def _verdict(at, record, word, publication, width):
         return _pattern(at, load_i64(record, 0), base + slot)
     if slot >= width:
         present, key = _computed(at, slot - width, base)
+        if not present and key:
+            return np.uint8(_STOPPED)
     else:
         present = load_u8(load_i64(at, _THERE), base + slot) != 0
         key = load_i64(load_i64(at, _KEYS), base + slot)

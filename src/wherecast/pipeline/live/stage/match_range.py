@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from wherecast.language.meaning.row_errors import RowErrors, counting
 from wherecast.pipeline.live.batch_plan import Range
 from wherecast.pipeline.live.pipeline_figures import PipelineFigures
 from wherecast.pipeline.live.stage.decode_range import decode_range
@@ -62,7 +63,8 @@ def match_range(
     roster = subscriptions.roster
     with figures.timed("decode"):
         decoded = decode_range(range_, entries, roster.schemas, at, frozenset(poison))
-    with figures.timed("match"):
+    errors = RowErrors()
+    with figures.timed("match"), counting(errors):
         found = [match_share(decoded, share, roster) for share in subscriptions.shares]
     with figures.timed("group"):
         joined = join_shares([rank_matches(matches) for matches in found])
@@ -70,5 +72,6 @@ def match_range(
     figures.publications = decoded.count
     figures.matches = len(joined.offsets)
     figures.candidates = subscriptions.candidates - before
+    figures.row_errors = errors.counts()
     figures.filters, figures.index_bytes = len(subscriptions), subscriptions.index_bytes
     return MatchedRange(range_, decoded.runs, grouped, decoded.dead_letters, figures)

@@ -35,10 +35,30 @@ class ReasonMessage(TypedDict):
 
 
 @message
+class PlanMessage(TypedDict):
+    """How an index would serve a filter."""
+
+    indexed: Annotated[
+        list[str],
+        Field(
+            description="The conjunctions that find candidates; empty where nothing can match.",
+            examples=[["no2 > 40.0"]],
+        ),
+    ]
+    checked: Annotated[
+        list[str], Field(description="The predicates tested on candidates.", examples=[[]])
+    ]
+    formulas: Annotated[
+        list[str], Field(description="The formulas that are computed.", examples=[[]])
+    ]
+
+
+@message
 class ExplanationMessage(TypedDict):
     """Why a filter matches a publication or not."""
 
     matched: Annotated[bool, Field(examples=[True])]
     sentence: Annotated[str, Field(examples=["it matched because no2 > 40 (no2 is 45.0)"])]
     reasons: list[ReasonMessage]
+    plan: PlanMessage
     warnings: Annotated[list[str], Field(examples=[[]])]

@@ -7,6 +7,7 @@ from fastapi.responses import Response
 from prometheus_client import generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
+from wherecast.language.meaning.row_errors import REASONS
 from wherecast.server.http.context import Context
 from wherecast.server.http.counters import Figure
 from wherecast.server.http.routes.health import lag_of
@@ -52,6 +53,7 @@ def _of_matching(context: Context) -> Iterator[Figure]:
     yield Figure("publish_requests", batcher.requests)
     for name in _SINCE_START:
         yield Figure(name, done.get(name, 0))
+    yield Figure("row_errors", dict.fromkeys(REASONS, 0) | done.get("row_errors", {}))
     yield Figure("index_filters", done.get("filters", 0))
     yield Figure("index_bytes", done.get("index_bytes", 0))
     yield Figure("stage_seconds", context.timings.read() | done.get("seconds", {}))
