@@ -22,7 +22,7 @@ CASES: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {
     "s LIKE 'a%b' AND a > 1": (("a > 1",), ("s LIKE 'a%b'",), ()),
     "a < b": (("TRUE",), ("a < b",), ()),
     "a + b > 2": (("a + b > 2",), (), ("a + b",)),
-    "a + b > 2 AND s = 'x'": (("s = 'x'",), ("s = 'x'", "a + b > 2"), ("a + b",)),
+    "a + b > 2 AND s = 'x'": (("s = 'x'",), ("a + b > 2",), ("a + b",)),
     "geo_distance(lat, lon, 1, 2) < 500 OR a IS NULL": (
         ("geo_distance(lat, lon, 1.0, 2.0) < 500.0", "a IS NULL"),
         ("geo_distance(lat, lon, 1.0, 2.0) < 500.0",),
@@ -34,7 +34,7 @@ CASES: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {
             "s = 'x' AND a = 2 AND y > 4.0",
             "s = 'x' AND b = 3 AND y > 4.0",
         ),
-        ("s = 'x'", "x > 3.0", "a = 2", "b = 3", "y > 4.0"),
+        ("x > 3.0", "a = 2", "b = 3", "y > 4.0"),
         (),
     ),
     "a > 5 AND a < 3": ((), (), ()),
@@ -44,7 +44,7 @@ CASES: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {
     "a = NULL AND lower(s) = 'x'": ((), (), ()),
     "CASE WHEN a = 1 THEN b + 1 ELSE b * 2 END > 3 AND ok": (
         ("ok = TRUE",),
-        ("CASE WHEN a = 1 THEN b + 1 ELSE b * 2 END > 3", "ok = TRUE"),
+        ("CASE WHEN a = 1 THEN b + 1 ELSE b * 2 END > 3",),
         ("CASE WHEN a = 1 THEN b + 1 ELSE b * 2 END",),
     ),
 }
@@ -73,9 +73,7 @@ def test_a_plan_is_printed_in_lines() -> None:
     assert str(Filter("a + b > 2 AND (s = 'x' OR b = 3)", SCHEMA).plan) == (
         "indexed   s = 'x'\n"
         "          b = 3\n"
-        "checked   s = 'x'\n"
-        "          b = 3\n"
-        "          a + b > 2\n"
+        "checked   a + b > 2\n"
         "formulas  a + b"
     )
     assert str(Filter("a > 5 AND a < 3", SCHEMA).plan) == (
