@@ -182,6 +182,8 @@ class Formulas:
         if kind == "int" and operator != "/":
             sign = "//" if operator == "div" else operator
             duck = _duck(f"TRY({{0}} {sign} {{1}})", left, right)
+            if operator == "%":  # DuckDB fails on the least int % -1, which is 0
+                duck = _duck("if({1} = -1, {0} * 0, TRY({0} % {1}))", left, right)
         elif kind == "float" and operator in "+-*":
             duck = _duck(f"({{0}} {operator} {{1}})", left, right)
         return Text(ours, spark, duck)

@@ -130,6 +130,8 @@ def _call(tree: Any) -> list[Plain]:
         return [*(found for part in parts for found in _of(part)), step]
     if isinstance(tree, exp.Bracket):
         return [*_of(tree.this), *_of(tree.expressions[0]), ("index", None)]
+    if isinstance(tree, exp.CurrentTimestamp):
+        return [("call", ("current_timestamp", 0))]
     assert isinstance(tree, exp.Anonymous), tree
     arguments, name = tree.expressions, tree.name.lower()
     name = {"starts_with": "startswith", "ends_with": "endswith"}.get(name, name)

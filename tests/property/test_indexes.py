@@ -80,7 +80,7 @@ def test_trees_of_every_plan_agree_with_the_reference(case: Case, rng: Random) -
     with pytest.MonkeyPatch.context() as patch:
         take(rng.choice(["trees", "groups"]), patch)
         patch.setattr(planner, "_SETS_MAX", rng.choice([0, 1, 64]))
-        patch.setattr(planner, "_PAIR_MIN", rng.choice([1, 2, 32]))
+        patch.setattr(planner, "_PAIR_PASSING_MIN", rng.choice([0.0, 2.0, 1e9]))
         patch.setattr(planner, "_OWN_MIN", rng.choice([1, 3, 20, 1_024]))
         patch.setattr(planner, "_KEY_CHANCE_MAX", rng.choice([1e-9, 1 / 64, 1 / 4, 2]))
         patch.setattr(entries, "_PARTS_MAX", rng.choice([1, 2, 4, 8]))

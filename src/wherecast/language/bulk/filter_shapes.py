@@ -166,8 +166,11 @@ def compile_shape(text: str, schema: Schema, limits: Limits) -> FilterShape | No
     leaves = [leaf for conjunction in made.conjunctions for leaf in conjunction]
     if any(isinstance(leaf, Truth) and leaf.value is not True for leaf in leaves):
         return None
-    if any(map(_has_inner_slot, [*leaves, *(test.leaf for test in made.program)])):
+    leaves += [test.leaf for test in made.program]
+    if any(map(_has_inner_slot, leaves)):
         return None
+    if {slot.number for leaf in leaves for slot in slots_of(leaf)} != used:
+        return None  # the plan drops a predicate, as in FALSE AND a LIKE 'x', which may be refused
     return FilterShape(made.conjunctions, made.program, tuple(sorted(frozen)))
 
 

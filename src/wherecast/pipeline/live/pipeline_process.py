@@ -7,6 +7,7 @@ ends.
 """
 
 import argparse
+import logging
 import signal
 import sys
 from pathlib import Path
@@ -57,7 +58,7 @@ def main(arguments: list[str] | None = None) -> int:
         with spark_session(given.master, options=OPTIONS) as spark:
             options = LiveOptions(given.tasks, given.publications_max, index=given.index)
             pipeline = LivePipeline(spark, given.directory, options, _say)
-            _expect_the_end_of_java()
+            _expect_the_end_of_java(stop)
             print("ready", flush=True)
             pipeline.run(stop)
     except (WherecastError, SparkFailed) as error:
@@ -88,14 +89,15 @@ def _say(progress: Progress) -> None:
     print(f"committed {progress.count}", flush=True)
 
 
-def _expect_the_end_of_java() -> None:
-    """Has PySpark's server of accumulators end in silence where Java does.
+def _expect_the_end_of_java(stop: Event) -> None:
+    """Has PySpark's server of accumulators, and after a signal py4j, be silent where Java ends.
 
     A signal to the whole group ends Java and this process at once. The pipeline itself notices the
     end of Java.
     """
     from pyspark import accumulators
 
+    logging.getLogger().addFilter(lambda record: not stop.is_set())  # py4j writes to this one
     for name in ("AccumulatorTCPServer", "AccumulatorUnixServer"):
         server: Any = getattr(accumulators, name, None)
         if server is not None and server.handle_error is not _handle_error:
