@@ -1,5 +1,7 @@
 """The process of the pipeline ends without a word where Java ends with it."""
 
+from threading import Event
+
 import pytest
 
 from wherecast.pipeline.live.pipeline_process import _expect_the_end_of_java
@@ -22,7 +24,7 @@ def test_the_end_of_java_is_no_traceback(
         if kind is None:
             continue
         monkeypatch.setattr(kind, "handle_error", kind.handle_error)  # put back afterwards
-        _expect_the_end_of_java()
+        _expect_the_end_of_java(Event())
         server = kind.__new__(kind)
         try:
             raise problem
