@@ -103,7 +103,7 @@ class Filter:
 
     @cached_property
     def plan(self) -> FilterPlan:
-        """What is indexed, what is checked afterwards, and which formulas are computed."""
+        """How an index of kind `columnar` serves the filter: indexed, checked, computed."""
         return filter_plan(self.expression)
 
     def matches(self, publication: Mapping[str, Any], now: datetime | None = None) -> bool:

@@ -7,7 +7,7 @@ or a literal means depends on its neighbour, so both wait until an operator take
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from wherecast.language.meaning.bind_operands import Item, Listed, Name, Operand, Place
+from wherecast.language.meaning.bind_operands import Item, Listed, Metres, Name, Operand
 from wherecast.language.meaning.bind_predicates import PredicateBinder
 from wherecast.language.meaning.constants import Word
 from wherecast.language.meaning.expression import And, Expression, Or
@@ -182,7 +182,7 @@ class Binder(PredicateBinder):
         words = [one for one in point if isinstance(one, Word) and one.kind == "number"]
         if len(names) == 2 and len(words) == 2:
             latitude, longitude = (self.attribute(item, "float") for item in places)
-            return Place(latitude, longitude, (words[0], words[1]))
+            return Metres(latitude, longitude, (words[0], words[1]))
         if any(isinstance(one, Word) for one in point) and len(words) < 2:
             raise FilterError("the point of geo_distance is two numbers", items[2].position)
         return self.called("geo_distance", items)

@@ -36,7 +36,7 @@ class Name:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Metres:
     """A distance from a fixed point, not compared yet."""
 
     latitude: Attribute
@@ -56,7 +56,7 @@ class Listed:
     items: "tuple[Item, ...]"
 
 
-Operand = Name | Word | Place | Listed | Interval | Formula | Expression
+Operand = Name | Word | Metres | Listed | Interval | Formula | Expression
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from wherecast.language.meaning.bind_operands import Item, Listed, Name, Place, fixed_of, word_of
+from wherecast.language.meaning.bind_operands import Item, Listed, Metres, Name, fixed_of, word_of
 from wherecast.language.meaning.constants import ReadConstant, Word, check_text, read_constant
 from wherecast.language.meaning.derived import derive
 from wherecast.language.meaning.element import Element
@@ -112,7 +112,7 @@ class PredicateBinder:
                 return formula_of(Fixed(interval, INTERVAL))
             case Name():
                 return formula_of(Field(self._named(item, undeclared)))
-            case Place() as place:
+            case Metres() as place:
                 return place.formula()
             case Listed(items):
                 return self.call_of("array", list(items), "float")
@@ -150,7 +150,7 @@ class PredicateBinder:
             case Word():
                 message, hint = "a constant is not a condition", "compare it with an attribute"
                 raise FilterError(message, item.position, hint)
-            case Place():
+            case Metres():
                 message = "geo_distance is a number of metres, not a condition"
                 hint = "compare it, as in geo_distance(lat, lon, 45.8, 15.9) < 500"
                 raise FilterError(message, item.position, hint)
@@ -199,7 +199,7 @@ class PredicateBinder:
             left, right, word, other, operator = right, left, other, None, FLIPPED[operator]
         if word is None or other is not None:
             return self._compare_formulas(operator, left, right)
-        if isinstance(left.operand, Place):
+        if isinstance(left.operand, Metres):
             return self._distance(left.operand, operator, word, left)
         if word.kind == "null":
             self._known(left)
@@ -253,7 +253,7 @@ class PredicateBinder:
         assert derived is not None
         return Comparison(derived, "=", True)
 
-    def _distance(self, place: Place, operator: Any, word: Word, item: Item) -> Expression:
+    def _distance(self, place: Metres, operator: Any, word: Word, item: Item) -> Expression:
         """`geo_distance(lat, lon, 45.8, 15.9) < 500`."""
         if word.kind != "number":
             message = "geo_distance takes two attributes and two numbers, compared with metres"
@@ -281,7 +281,7 @@ class PredicateBinder:
         subject, *sides = items
         low, high = map(self._constant_word, sides)
         is_plain = low is not None and high is not None and "null" not in (low.kind, high.kind)
-        is_fixed = isinstance(subject.operand, Place) or self._constant_word(subject) is not None
+        is_fixed = isinstance(subject.operand, Metres) or self._constant_word(subject) is not None
         attribute = None
         if is_plain and not is_fixed and low is not None:
             attribute = self._tested(subject, low)
@@ -303,7 +303,7 @@ class PredicateBinder:
             if not given:
                 self._known(subject)
                 return Truth(None)
-            if not isinstance(subject.operand, Place):
+            if not isinstance(subject.operand, Metres):
                 attribute = self._tested(subject, given[0])
         if attribute is None:
             parts = tuple(self.compare("=", [subject, item]) for item in listed)
