@@ -1,9 +1,11 @@
 """Functions that choose among values, which are brought to one type first; and comparisons."""
 
+from decimal import Decimal
 from functools import cmp_to_key, partial
 from typing import Any
 
 from wherecast.language.meaning.comparing import COMPARISONS, order
+from wherecast.language.meaning.functions.numbers import EXACT, with_digits
 from wherecast.language.meaning.functions.signature import Function, Signature, Types
 from wherecast.language.meaning.value_types import BOOL, TypeProblem, ValueType, common
 
@@ -15,11 +17,20 @@ def _alike(types: Types) -> Signature:
     return Signature((result,) * len(types), result)
 
 
-def _left(types: Types) -> Signature:
-    """Resolves a function of two values that go together, which gives the type of the first."""
-    _ordered(types)
-    left, right = types
-    return Signature((left, right), left)
+def _unless(types: Types, constants: list[Any]) -> Signature:
+    """Resolves `nullif`: the second value gets the type that both are compared in."""
+    return Signature((types[0], _comparable(types, constants)), types[0])
+
+
+def _comparable(types: Types, constants: list[Any]) -> ValueType:
+    """The type that values are compared in, which may have fewer digits than one of them.
+
+    A constant int beside a decimal has as many digits as are written.
+    """
+    wide = _ordered(types).arguments[0]
+    if wide.kind != "decimal":
+        return wide
+    return common([with_digits(*one) for one in zip(types, constants, strict=True)])
 
 
 def _ordered(types: Types) -> Signature:
@@ -29,10 +40,11 @@ def _ordered(types: Types) -> Signature:
     return found
 
 
-def _compared(types: Types) -> Signature:
+def _compared(types: Types, constants: list[Any]) -> Signature:
     left, right = types
-    wide = _ordered([left, right]).arguments[0]
-    if {left.kind, right.kind} == {"int", "decimal"}:  # exact without widening
+    wide = _comparable(types, constants)
+    is_exact = wide.scale == max(left.scale, right.scale)
+    if {left.kind, right.kind} == {"int", "decimal"} and is_exact:  # without widening
         return Signature((left, right), BOOL)
     return Signature((wide, wide), BOOL)
 
@@ -51,11 +63,15 @@ def _first(type_: ValueType, *values: Any) -> Any:
 
 
 def _unless_equal(type_: ValueType, left: Any, right: Any) -> Any:
+    """The first value unless it equals the second, which has the type both are compared in."""
     if left is None or right is None:
         return left
-    if float in (type(left), type(right)):  # as Spark compares them
-        return None if order(float(left), float(right)) == 0 else left
-    return None if order(left, right) == 0 else left
+    alike = left
+    if isinstance(right, float):
+        alike = float(left)
+    elif isinstance(right, Decimal):
+        alike = Decimal(left).quantize(right, context=EXACT)
+    return None if order(alike, right) == 0 else left
 
 
 def _case(types: Types) -> Signature:
@@ -77,12 +93,18 @@ def _choose(type_: ValueType, *values: Any) -> Any:
 
 CHOICES: dict[str, Function] = {
     "coalesce": Function(1, None, _alike, _first, takes_null=True),
-    "nullif": Function(2, 2, _left, _unless_equal, takes_null=True),
+    "nullif": Function(2, 2, _unless, _unless_equal, takes_null=True, sees_constants=True),
     "greatest": _extreme(1),
     "least": _extreme(-1),
     "case": Function(2, None, _case, _choose, takes_null=True),
     **{
-        operator: Function(2, 2, _compared, partial(lambda compare, _, a, b: compare(a, b), holds))
+        operator: Function(
+            2,
+            2,
+            _compared,
+            partial(lambda compare, _, a, b: compare(a, b), holds),
+            sees_constants=True,
+        )
         for operator, holds in COMPARISONS.items()
     },
 }

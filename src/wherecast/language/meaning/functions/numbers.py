@@ -77,14 +77,15 @@ def _arithmetic(
                 raise TypeProblem("div needs ints or decimals, not float")
             return Signature((FLOAT, FLOAT), FLOAT)
         if "decimal" in kinds:
-            left, right = map(_with_digits, types, constants)
+            left, right = map(with_digits, types, constants)
             return Signature((left, right), rule(left, right))
         return Signature((whole, whole), whole)
 
     return resolve
 
 
-def _with_digits(one: ValueType, constant: Any) -> ValueType:
+def with_digits(one: ValueType, constant: Any) -> ValueType:
+    """The decimal type of a number; a constant int has as many digits as are written."""
     if one.kind == "int" and constant is not None:
         return decimal(len(str(abs(constant))), 0)
     return as_decimal(one)

@@ -11,6 +11,7 @@ pytest.importorskip("fastapi")
 from prometheus_client import generate_latest
 
 import wherecast as wc
+from tests.spark.services import until
 from wherecast.broker.broker import Broker
 from wherecast.broker.broker_core import BrokerCore
 from wherecast.broker.publisher import Publisher
@@ -49,6 +50,7 @@ async def told_after_a_division_by_zero() -> str:
     core.registrar.register("ana", 0)
     core.registrar.subscribe(wc.Subscription("s", "10 / n > 1", "ana"), 0)
     Publisher("p", core).publish({"n": 0})
+    until("a batch", lambda: core.figures.get("batches"))
     return metrics(core)
 
 
