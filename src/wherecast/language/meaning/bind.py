@@ -17,11 +17,13 @@ from wherecast.language.meaning.functions.texts import TEXTS
 from wherecast.language.meaning.functions.times import UNITS
 from wherecast.language.meaning.value_types import TypeProblem
 from wherecast.language.text.steps import Interval, Step, operands_of
+from wherecast.language.text.syntax_errors import OTHERS_MAX
 from wherecast.model import Attribute, FilterError
 from wherecast.model.names import did_you_mean
 from wherecast.model.values import Type
 
 _OVERLAP = "arrays_overlap"
+_TAKE_CONSTANTS = ("compare", "in", "between", "pattern")
 _NOW_NAMES = ("now", "current_timestamp")
 _PATTERNS = ("prefix", "suffix", "contains", "rlike")
 _SHOWN = "abs, coalesce, contains, ends_with, geo_distance, hour, length, lower, round, starts_with"
@@ -51,26 +53,54 @@ class Binder(PredicateBinder):
         return self.attribute(Item(self.formula(only), only.position))
 
     def _bound(self, steps: Sequence[Step]) -> Item:
-        """What all steps leave."""
-        stack: list[Item] = []
+        """What all steps leave.
+
+        What takes a refused operand is refused with it; its neighbours are bound all the same, so
+        that the problems of a filter are told together.
+        """
+        stack: list[Item | None] = []
+        problems: list[FilterError] = []
         for step in steps:
             count = operands_of(step)
-            items = stack[len(stack) - count :]
+            items = [item for item in stack[len(stack) - count :] if item is not None]
             del stack[len(stack) - count :]
-            if self._has_lists and step.argument != (_OVERLAP, 2):
-                items = list(map(self._settled, items))
-            position = min([step.position, *(item.position for item in items)])
+            if len(items) < count:
+                stack.append(None)
+                continue
             try:
-                operand = _HANDLERS[step.code](self, step, items)
-            except TypeProblem as problem:
-                raise FilterError(str(problem), step.position, code="wrong_type") from None
+                stack.append(self._bound_step(step, items))
             except FilterError as error:
-                if error.position is None:
-                    error.position = step.position
-                raise
-            stack.append(Item(operand, position))
+                problems.append(error)
+                stack.append(None)
+                if len(problems) > OTHERS_MAX:
+                    break
+        if problems:
+            problems[0].others = tuple(problems[1:])
+            raise problems[0]
         [only] = stack
+        assert only is not None
         return self._settled(only)
+
+    def _bound_step(self, step: Step, items: list[Item]) -> Item:
+        """What a step leaves of its operands.
+
+        Raises:
+            FilterError: it is refused, with its place.
+        """
+        if self._has_lists and step.argument != (_OVERLAP, 2):
+            items = list(map(self._settled, items))
+        position = min([step.position, *(item.position for item in items)])
+        try:
+            operand = _HANDLERS[step.code](self, step, items)
+        except TypeProblem as problem:
+            raise FilterError(str(problem), step.position, code="wrong_type") from None
+        except FilterError as error:
+            if error.position is None:
+                error.position = step.position
+            if error.code == "unknown_attribute" and step.code in _TAKE_CONSTANTS:
+                error.hint = _quotes_hint(error, items) or error.hint
+            raise
+        return Item(operand, position)
 
     def _settled(self, item: Item) -> Item:
         """An operand, with an array that nothing asks for elements as a formula."""
@@ -207,6 +237,15 @@ class Binder(PredicateBinder):
         """A function of operands as a formula."""
         undeclared: Type = "string" if name in TEXTS or name in _PATTERNS else "float"
         return self.call_of(name, items, undeclared)
+
+
+def _quotes_hint(error: FilterError, items: list[Item]) -> str | None:
+    """The hint to quote a word that stands where a constant does, if an unknown name is one."""
+    for item in items[1:]:
+        if isinstance(item.operand, Name) and item.position == error.position:
+            word = item.operand.dotted.replace("'", "''")
+            return error.hint or f"write '{word}' for a string"
+    return None
 
 
 def _parts(expression: Expression, kind: type) -> tuple[Expression, ...]:

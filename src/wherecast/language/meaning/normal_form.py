@@ -94,7 +94,7 @@ def by_attribute(leaves: Sequence[Predicate]) -> dict[Attribute, list[Predicate]
 def _conjunction(leaves: Sequence[Predicate]) -> Conjunction:
     for leaf in leaves:
         if isinstance(leaf, Truth) and leaf.value is not True:
-            raise Conflict("a comparison with NULL is never true" if leaf.value is None
+            raise Conflict("a comparison with NULL is never true; write IS NULL" if leaf.value is None
                            else "FALSE is never true")  # fmt: skip
     groups = by_attribute(leaves)
     constraints = tuple(

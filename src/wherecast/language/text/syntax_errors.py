@@ -55,7 +55,7 @@ _CLAUSES = (
     "FROM",
 )
 _NUMBER_LIKE = re.compile(r"[0-9][0-9_]*+(?:[eE]|[eE]?[0-9_]*+)\Z|0[xX][0-9a-fA-F]*+\Z")
-_OTHERS_MAX = 10
+OTHERS_MAX = 10
 
 
 def token_error(text: str, error: FilterError) -> FilterError:
@@ -70,7 +70,7 @@ def token_error(text: str, error: FilterError) -> FilterError:
         problem = _token_problem(token)
         if problem is not None:
             problems.append(problem)
-            if len(problems) > _OTHERS_MAX:
+            if len(problems) > OTHERS_MAX:
                 break
     if not problems:
         return error
@@ -143,6 +143,8 @@ def _between_two(before: Token, word: str, place: int, frame: Frame) -> FilterEr
         hint = {">": "write >=", "<": "write <="}.get(word, "write = once")
     elif word == ")" and before.text == ",":
         hint = "leave the last comma out"
+    elif not word and before.text.upper() in ("AND", "OR"):
+        hint = f"leave the last {before.text} out, or write a condition behind it"
     elif before.text.upper() == "CASE":
         hint = "write CASE WHEN … THEN … END"
     return FilterError(f"{_WRONG}{before.text} needs something on its right", before.place, hint)
