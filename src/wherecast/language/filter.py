@@ -30,7 +30,7 @@ def read_expression(text: str, schema: Schema, limits: Limits) -> Expression:
     try:
         return _read_expression(text, schema, limits)
     except FilterError as error:
-        error.text = text
+        error.found_in(text)
         raise
 
 

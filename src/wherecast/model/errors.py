@@ -88,6 +88,12 @@ class FilterError(WherecastError):
         self.others: tuple[FilterError, ...] = ()
         super().__init__(message, position, hint, code)
 
+    def found_in(self, text: str | None) -> "FilterError":
+        """This error, with the text that it and the others were found in."""
+        for error in (self, *self.others):
+            error.text = text
+        return self
+
     @property
     def line(self) -> str:
         """The message with its place and hint, in one line."""

@@ -112,7 +112,7 @@ def read_alone(row: int, text: str | None, shapes: Shapes, builder: TableBuilder
             made = without_program(made, expression)
         builder.add_plan(row, form_of(made.conjunctions), made.program)
     except FilterError as error:
-        error.text = None  # the column has it; many errors with long texts would fill the memory
+        error.found_in(None)  # the column has it; many long texts would fill the memory
         builder.reject(row, error)
 
 

@@ -241,6 +241,8 @@ class Binder(PredicateBinder):
 
 def _quotes_hint(error: FilterError, items: list[Item]) -> str | None:
     """The hint to quote a word that stands where a constant does, if an unknown name is one."""
+    if not isinstance(items[0].operand, Name):
+        return None
     for item in items[1:]:
         if isinstance(item.operand, Name) and item.position == error.position:
             word = item.operand.dotted.replace("'", "''")

@@ -94,8 +94,9 @@ def by_attribute(leaves: Sequence[Predicate]) -> dict[Attribute, list[Predicate]
 def _conjunction(leaves: Sequence[Predicate]) -> Conjunction:
     for leaf in leaves:
         if isinstance(leaf, Truth) and leaf.value is not True:
-            raise Conflict("a comparison with NULL is never true; write IS NULL" if leaf.value is None
-                           else "FALSE is never true")  # fmt: skip
+            if leaf.value is False:
+                raise Conflict("FALSE is never true")
+            raise Conflict("a comparison with NULL is never true; write IS NULL or IS NOT NULL")
     groups = by_attribute(leaves)
     constraints = tuple(
         constrain(attribute, on)

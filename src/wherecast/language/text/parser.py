@@ -42,10 +42,7 @@ def _parse(state: ParserState) -> None:
         _check_text(state.text, state.limits)
         _read(state)
     except FilterError as error:
-        found = token_error(state.text, error)
-        for problem in (found, *found.others):
-            problem.text = state.text
-        raise found from None
+        raise token_error(state.text, error).found_in(state.text) from None
 
 
 def _check_text(text: str, limits: Limits) -> None:

@@ -83,7 +83,9 @@ def _token_problem(token: Token) -> FilterError | None:
     kind, word, place = token
     if kind == UNCLOSED:
         quote = word if word == "/*" else word[-1]
-        return FilterError(f"a {quote} is opened and not closed", place + len(word) - len(quote))
+        hint = "write '' for a ' inside of a string" if quote == "'" else None
+        start = place + len(word) - len(quote)
+        return FilterError(f"a {quote} is opened and not closed", start, hint)
     if kind not in (MISTAKE, UNKNOWN):
         return None
     if word == ";":
@@ -145,6 +147,8 @@ def _between_two(before: Token, word: str, place: int, frame: Frame) -> FilterEr
         hint = "leave the last comma out"
     elif not word and before.text.upper() in ("AND", "OR"):
         hint = f"leave the last {before.text} out, or write a condition behind it"
+    elif not word and before.text == "%":
+        hint = "write a pattern in quotes, as in LIKE 'a%'"
     elif before.text.upper() == "CASE":
         hint = "write CASE WHEN … THEN … END"
     return FilterError(f"{_WRONG}{before.text} needs something on its right", before.place, hint)
@@ -166,6 +170,8 @@ def no_follower(state: ParserState, word: str, place: int) -> FilterError:
     hint = "a filter is only the condition of a WHERE clause" if upper in _CLAUSES else None
     if earlier == "IS" or word in ("ISNULL", "NOTNULL"):
         hint = "write IS NULL or IS NOT NULL"
+    elif word == "!":
+        hint = "write != or <> for not equal"
     message = f"{_WRONG}AND, OR or an operator is missing before {_cut(word)}"
     return FilterError(message, place, hint)
 

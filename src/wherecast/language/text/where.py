@@ -27,7 +27,7 @@ def read_where(
     try:
         return Binder(schema, limits, constant, note).bind(parse(text, limits))
     except FilterError as error:
-        error.text = text
+        error.found_in(text)
         raise
 
 

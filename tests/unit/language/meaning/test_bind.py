@@ -4,6 +4,7 @@ import pytest
 
 from wherecast.language import Filter
 from wherecast.language.meaning.formula import NOW
+from wherecast.language.text.syntax_errors import OTHERS_MAX
 from wherecast.model import FilterError, Schema, parse_time
 
 SCHEMA = Schema.from_dict(
@@ -173,6 +174,38 @@ def test_what_is_not_in_the_language(text: str, message: str, position: int | No
     assert message in caught.value.message
     if position is not None:
         assert caught.value.position == position
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("s = Oslo", "write 'Oslo' for a string"),
+        ("s IN ('a', Oslo)", "write 'Oslo' for a string"),
+        ("Oslo = s", None),
+        ("5 < Oslo", None),
+        ("s = lower(Oslo)", None),
+    ],
+)
+def test_a_word_where_a_constant_stands_is_rather_a_string(text: str, hint: str | None) -> None:
+    with pytest.raises(FilterError, match="unknown attribute Oslo") as caught:
+        Filter(text, SCHEMA)
+    assert caught.value.hint == hint
+
+
+def test_all_problems_of_a_filter_are_told_together() -> None:
+    text = "s = Oslo AND (n + 1 > 2 OR lower(a) = 'x') AND a = 'five' AND a > 4"
+    with pytest.raises(FilterError) as caught:
+        Filter(text, SCHEMA)
+    error = caught.value
+    found = [text[one.position or 0 :].split()[0] for one in (error, *error.others)]
+    assert found == ["Oslo", "n", "a)", "'five'"]
+    assert str(error).count("^") == 4
+
+
+def test_the_problems_of_a_filter_that_are_told_are_limited() -> None:
+    with pytest.raises(FilterError) as caught:
+        Filter(" OR ".join(f"n{number} > 1" for number in range(200)), SCHEMA)
+    assert len(caught.value.others) == OTHERS_MAX
 
 
 def test_an_undeclared_name_takes_its_type_from_the_constant_beside_it() -> None:

@@ -107,7 +107,7 @@ def test_patterns_are_kept_once_and_in_their_plainest_form() -> None:
         ("s > 'b' AND s < 'a'", "s > 'b' and s < 'a' exclude each other"),
         ("b AND NOT b", "b = TRUE and b <> TRUE exclude each other"),
         ("i NOT IN (1, NULL)", "NOT IN with NULL in the list is never true"),
-        ("i = NULL", "a comparison with NULL is never true"),
+        ("i = NULL", "a comparison with NULL is never true; write IS NULL or IS NOT NULL"),
         ("FALSE", "FALSE is never true"),
     ],
 )
