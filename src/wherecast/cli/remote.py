@@ -2,7 +2,7 @@
 
 import http.client
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -27,13 +27,16 @@ class RefusedByServer(WherecastError):
     Attributes:
         status: the HTTP status of the answer.
         code: the stable code of the error.
-        position: the place in the text of a filter that the error is about, if it is about one.
+        problems: what is wrong with a filter, if the error is about one: each with a message and
+            the place in the text, where one is known.
     """
 
-    def __init__(self, status: int, code: str, message: str, position: int | None = None) -> None:
+    def __init__(
+        self, status: int, code: str, message: str, problems: Sequence[Mapping[str, Any]] = ()
+    ) -> None:
         self.status = status
         self.code = code
-        self.position = position
+        self.problems = problems
         super().__init__(message)
 
 
@@ -88,8 +91,8 @@ class Remote:
             raise Unreachable(f"{self.url} is not a Wherecast server") from None
         if answer.status >= 400 and "accepted" not in document:
             found = document["error"]
-            code, message, position = found["code"], found["message"], found.get("position")
-            raise RefusedByServer(answer.status, code, message, position)
+            problems = [found, *found.get("others", ())] if "position" in found else []
+            raise RefusedByServer(answer.status, found["code"], found["message"], problems)
         return answer.status, document
 
     def pages(self, path: str, key: str) -> Iterator[Any]:

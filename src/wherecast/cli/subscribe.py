@@ -77,11 +77,15 @@ def _set_up(remote: Remote, options: SubscribeOptions) -> None:
 
 
 def _with_place(error: RefusedByServer, filter: str) -> RefusedByServer:
-    """An error about a filter with a caret under its place."""
-    if error.position is None:
+    """An error about a filter with all its problems and a caret under the place of each."""
+    if not error.problems:
         return error
-    shown = "\n  ".join((str(error), *excerpt(filter, error.position)))
-    return RefusedByServer(error.status, error.code, shown, error.position)
+    lines: list[str] = []
+    for problem in error.problems:
+        lines.append(problem["message"])
+        if "position" in problem:
+            lines += (f"  {line}" for line in excerpt(filter, problem["position"]))
+    return RefusedByServer(error.status, error.code, "\n".join(lines))
 
 
 def _show(remote: Remote, options: SubscribeOptions, shown: list[dict[str, Any]]) -> None:

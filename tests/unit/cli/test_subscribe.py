@@ -1,4 +1,4 @@
-"""`wherecast subscribe` without a server: what Ctrl-C does to it."""
+"""`wherecast subscribe` without a server: what Ctrl-C does to it, and how errors are shown."""
 
 import os
 import signal
@@ -7,7 +7,11 @@ from typing import Any
 import pytest
 
 from wherecast.cli import subscribe
+from wherecast.cli.remote import RefusedByServer
 from wherecast.cli.subscribe import SubscribeOptions
+from wherecast.language import Filter
+from wherecast.model import FilterError, Schema
+from wherecast.server.http.messages.error_messages import error_of
 
 OPTIONS = SubscribeOptions("ana", None, "cli", "default", None, None, as_json=True)
 SHOWN = [{"cursor": f"c{number}"} for number in range(3)]
@@ -57,3 +61,20 @@ def test_a_second_ctrl_c_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(KeyboardInterrupt):
         subscribe._show(remote, OPTIONS, SHOWN)  # type: ignore[arg-type]
     assert remote.bodies == []
+
+
+def test_all_problems_of_a_refused_filter_are_shown_with_their_places() -> None:
+    text = "city = Oslo AND no > 4"
+    with pytest.raises(FilterError) as caught:
+        Filter(text, Schema.from_dict({"city": "string", "no2": "float"}))
+    _, detail = error_of(caught.value)
+    problems = [detail, *detail["others"]]
+    refused = RefusedByServer(422, detail["code"], detail["message"], problems)
+    assert str(subscribe._with_place(refused, text)) == (
+        "unknown attribute Oslo; write 'Oslo' for a string\n"
+        "  city = Oslo AND no > 4\n"
+        "         ^\n"
+        "unknown attribute no; did you mean no2?\n"
+        "  city = Oslo AND no > 4\n"
+        "                  ^"
+    )

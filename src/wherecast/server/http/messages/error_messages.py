@@ -19,6 +19,16 @@ from wherecast.server.http.messages.declaration import message
 
 
 @message
+class OtherProblem(TypedDict):
+    """A further problem of the same filter."""
+
+    message: Annotated[str, Field(description="A sentence.", examples=["unknown attribute no3"])]
+    position: NotRequired[
+        Annotated[int, Field(description="The place in the filter, in characters from 0.")]
+    ]
+
+
+@message
 class ErrorDetail(TypedDict):
     """What is wrong."""
 
@@ -34,6 +44,9 @@ class ErrorDetail(TypedDict):
     ]
     position: NotRequired[
         Annotated[int, Field(description="The place in a filter, in characters from 0.")]
+    ]
+    others: NotRequired[
+        Annotated[list[OtherProblem], Field(description="Further problems of the same filter.")]
     ]
 
 
@@ -79,10 +92,11 @@ def error_of(error: Refused | WherecastError) -> tuple[int, ErrorDetail]:
                 detail["pointer"] = error.pointer
             return error.status, detail
         case FilterError():
-            hint = "" if error.hint is None else f"; {error.hint}"
-            detail = {"code": error.code, "message": error.message + hint, "pointer": "/filter"}
+            detail = {"code": error.code, "message": _sentence(error), "pointer": "/filter"}
             if error.position is not None:
                 detail["position"] = error.position
+            if error.others:
+                detail["others"] = list(map(_other, error.others))
             return 422, detail
         case PublicationError() | SchemaError():
             first = error.problems[0]
@@ -97,3 +111,13 @@ def error_of(error: Refused | WherecastError) -> tuple[int, ErrorDetail]:
             return 503, {"code": "store", "message": str(error)}
         case _:
             return 503, {"code": "unavailable", "message": str(error)}
+
+
+def _other(error: FilterError) -> OtherProblem:
+    if error.position is None:
+        return {"message": _sentence(error)}
+    return {"message": _sentence(error), "position": error.position}
+
+
+def _sentence(error: FilterError) -> str:
+    return error.message if error.hint is None else f"{error.message}; {error.hint}"
