@@ -69,8 +69,6 @@ _ALL = (
     MatchingCase("rules", 10_000, 2_000, "rules, deep", (("deep", True),), form="rules",
                  whole_batch=True, whole=False),
 )  # fmt: skip
-ON_REQUEST = frozenset({"tags"})
-"""Workloads that are measured only if they are named: arrays are not indexed by element yet."""
 _SCALE_SIZES = (1_000, 10_000, 40_000, 100_000, 300_000, 1_000_000)
 
 
@@ -78,8 +76,6 @@ def cases(size: int | None, only: str | None) -> Iterator[MatchingCase]:
     """The cases with at most `size` filters, and a small case of each workload."""
     for case in _ALL:
         if case.workload not in WORKLOADS or only not in (None, case.workload):
-            continue
-        if only is None and case.workload in ON_REQUEST:
             continue
         most = min(case.filters, size or case.filters)
         if most > SMALL:
