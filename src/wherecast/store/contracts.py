@@ -39,6 +39,7 @@ from wherecast.store.records import (
     Withdrawals,
 )
 from wherecast.store.sequences import SLOT_BITS, NumberedNotifications, SequenceNumbering
+from wherecast.store.store_items import StoreItem, StoreResult
 
 DEAD_LETTERS_MOST = 100_000
 ENDLESS = 2**63 - 1
@@ -88,8 +89,7 @@ class Log(Protocol):
         """Appends the publications whose ids are new, at successive offsets of one partition.
 
         An id is taken for the same stream and publisher only. A publication with a publisher and
-        without a counter gets the next counter of that publisher in the stream. Threads that append
-        at the same time share one transaction.
+        without a counter gets the next counter of that publisher in the stream.
 
         Args:
             publications: of one stream.
@@ -384,10 +384,7 @@ class Cursors(Protocol):
         ...
 
     def write(self, cursors: Mapping[str, Cursor | None]) -> None:
-        """Writes cursors, all or none; None deletes a cursor.
-
-        Threads that write at the same time share one transaction.
-        """
+        """Writes cursors, all or none; None deletes a cursor."""
         ...
 
     def all(self) -> Iterator[tuple[str, Cursor]]:
@@ -430,6 +427,13 @@ class Store(Protocol):
     cursors: Cursors
     snapshots: Blobs | None
     figures: Figures
+
+    def write(self, items: Sequence[StoreItem]) -> list[StoreResult]:
+        """Writes records, changes and cursors in one transaction, in order, all or none.
+
+        Each item does what the method of its contract does. In a store on disk they share one sync.
+        """
+        ...
 
     def close(self) -> None:
         """Closes the store; no method may be called afterwards."""

@@ -60,6 +60,7 @@ def publications_entry(
         headers,
         payloads if is_whole else payloads.take(array_of(rows)),
         source=place.source,
+        encoding=publications.encoding,
     )
 
 

@@ -50,8 +50,9 @@ publication back, which it names by stream, publisher and id. tick: the time alo
 
 RECORD_KINDS: tuple[RecordKind, ...] = get_args(RecordKind)
 
-Encoding = Literal["arrow"]
-"""How the attributes of an entry are written. arrow: as `columns.log_encoding` does."""
+Encoding = Literal["arrow", "rows"]
+"""How the attributes of an entry are written, by `columns.log_encoding`. arrow: a batch. rows: plain
+rows, as a JSON array."""
 
 ENCODINGS: tuple[Encoding, ...] = get_args(Encoding)
 
@@ -112,6 +113,7 @@ class Publications:
         headers: a batch of `HEADERS`, a row per publication.
         payloads: payload of each publication; binary with nulls, shape (n,).
         digests: digest of the attributes and payload of each publication; uint64, shape (n,).
+        encoding: how `attributes` are written.
     """
 
     stream: str
@@ -119,6 +121,7 @@ class Publications:
     headers: pa.RecordBatch
     payloads: pa.Array
     digests: npt.NDArray[np.uint64]
+    encoding: Encoding = "arrow"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

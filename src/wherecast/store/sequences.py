@@ -62,7 +62,13 @@ class RecordCounts(Protocol):
 
 
 class SequenceNumbering(Protocol):
-    """How a store gives sequences to the records of its batches. Pure functions."""
+    """How a store gives sequences to the records of its batches. Pure functions.
+
+    Attributes:
+        is_of_log: whether a sequence follows from the offset alone, as `moment_of` gives it.
+    """
+
+    is_of_log: bool
 
     def first(self, batch: Batch, sequence: int) -> int:
         """The sequence at which a batch begins, where the progress is at a sequence."""
@@ -92,6 +98,8 @@ class SequenceNumbering(Protocol):
 class MomentNumbering(SequenceNumbering):
     """The numbers of a log of one partition: a function of the offset."""
 
+    is_of_log = True
+
     @override
     def first(self, batch: Batch, sequence: int) -> int:
         return batch.first << SLOT_BITS
@@ -119,6 +127,8 @@ class MomentNumbering(SequenceNumbering):
 
 class CommitNumbering(SequenceNumbering):
     """The numbers of a log of several partitions: given by the commits, one per record."""
+
+    is_of_log = False
 
     @override
     def first(self, batch: Batch, sequence: int) -> int:
@@ -150,6 +160,11 @@ class CommitNumbering(SequenceNumbering):
         done = progress.position
         waiting = (log.count(part, done[part], end) for part, end in log.ends().items())
         return progress.sequence + sum(waiting)
+
+
+def moment_of(offset: int) -> int:
+    """The sequence of the record at an offset of a log of one partition."""
+    return offset << SLOT_BITS | _LAST_SLOT
 
 
 def offsets_of_moments(sequences: Ints) -> Ints:

@@ -8,7 +8,7 @@ Concurrency: any number of threads. One lock guards the dispatcher; it is never 
 is read or written.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from threading import Condition, Lock
 from time import monotonic
@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from wherecast.broker.dispatch.acknowledgement import Acknowledgement
-from wherecast.broker.dispatch.cursor_writer import CursorWriter
+from wherecast.broker.dispatch.changed_cursors import ChangedCursors
 from wherecast.broker.dispatch.sequence_map import SequenceMap
 from wherecast.broker.dispatch.waiters import Waiters
 from wherecast.delivery import (
@@ -48,6 +48,9 @@ class Courier:
         store: has the notifications and the cursors.
         mend: makes the notifications of a range of sequences again, where they are damaged.
         limits: the limits of each queue.
+
+    Attributes:
+        cursors: the cursors that have changed since they were stored.
     """
 
     def __init__(
@@ -65,7 +68,7 @@ class Courier:
         self._notifying = Lock()  # no queue is opened while others get a batch
         self._lock = Lock()
         self._waiters: dict[str, Waiters] = {}  # by the names of open queues
-        self._cursors = CursorWriter(store.cursors, self._lock, self._dispatcher.cursor)
+        self.cursors = ChangedCursors(store.cursors, self._lock, self._dispatcher.cursor)
         self._sequence_map = SequenceMap(store.batches, progress.sequence)
         self._is_closed = False
 
@@ -89,7 +92,7 @@ class Courier:
             if waiters is not None:
                 self._dispatcher.forget(name)
                 waiters.wake()
-        self._cursors.forget(name)
+        self.cursors.forget(name)
 
     def close(self) -> None:
         """Lets all go that wait."""
@@ -106,6 +109,13 @@ class Courier:
         part = numbered(batch, numbering.first(batch, self._sequence_map.end), numbering)
         self._sequence_map.expect(part.first, batch)
         self._notify_part(part.first, part)
+
+    def notify_items(self, first: int, end: int, items: Mapping[str, Sequence[Item]]) -> None:
+        """Gives queues the notifications of a range of sequences, by subscriber."""
+        with self._notifying:
+            with self._lock:
+                loads = self._perform(self._dispatcher.notified(first, end, items))
+        self._try_loads(loads)
 
     def follow(self, sequence: int) -> None:
         """Gives queues what another process committed, up to a sequence.
@@ -150,9 +160,8 @@ class Courier:
                 loads = self._perform(self._dispatcher.trimmed(name, start, lost))
         if is_open:
             self._try_loads(loads)
-            self._cursors.write([name])
         else:
-            self._cursors.trim(name, start, lost)
+            self.cursors.trim(name, start, lost)
 
     def release_idle(self) -> None:
         """Gives back the memory of queues that nobody pulled from since the last call."""
@@ -168,7 +177,6 @@ class Courier:
         with self._lock:
             loads = self._perform(self._dispatcher.undeliverable(name, sequences))
         self._load_all(loads)
-        self._cursors.write([name])
 
     # Calls of subscribers.
 
@@ -195,23 +203,20 @@ class Courier:
             self._load(name, found)
 
     def ack(self, name: str, sequences: Iterable[int]) -> None:
-        """Acknowledges single notifications; the cursor is stored when this returns."""
+        """Acknowledges single notifications."""
         self._acknowledge(name, Acknowledgement(sequences=tuple(sequences)))
 
     def ack_through(self, name: str, sequence: int) -> None:
-        """Acknowledges everything up to a notification; the cursor is stored when this returns."""
+        """Acknowledges everything up to a notification."""
         self._acknowledge(name, Acknowledgement(sequence))
 
     def acknowledge(
         self, given: Sequence[tuple[str, Acknowledgement]]
     ) -> list[WherecastError | None]:
-        """Acknowledges for several subscribers; their cursors are stored together.
+        """Acknowledges for several subscribers; their cursors are among the changed ones then.
 
         Returns:
             For each acknowledgement the error for which it was refused, or None.
-
-        Raises:
-            StoreError: the cursors could not be stored.
         """
         problems: list[WherecastError | None] = []
         loads: Loads = []
@@ -221,10 +226,7 @@ class Courier:
                 problems.append(None)
             except (AcknowledgementError, ConfigError) as error:
                 problems.append(error)
-        try:
-            self._cursors.write([name for name, _ in given])
-        finally:
-            self._try_loads(loads)  # after that: nobody waits for what another one reads
+        self._try_loads(loads)  # after that: nobody waits for what another one reads
         return problems
 
     def _acknowledge(self, name: str, wanted: Acknowledgement) -> None:
@@ -302,7 +304,7 @@ class Courier:
     def _perform(self, effects: DispatchEffects) -> Loads:
         """Does what the dispatcher asks for with the lock held; gives back what is to be read."""
         for name in effects.saves:
-            self._cursors.changed(name)
+            self.cursors.changed(name)
         for name in effects.wakes:
             if name in self._waiters:
                 self._waiters[name].wake()

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from wherecast.arrays.vectors import array_of
 from wherecast.columns.arrow_schema import is_open_field
-from wherecast.columns.log_encoding import decode_batch
+from wherecast.columns.log_encoding import decode_entry
 from wherecast.model import Publication, Schema
 from wherecast.model.times import EPOCH
 from wherecast.store.contracts import Log
@@ -179,7 +179,8 @@ class PublicationCache:
             schema = self._schemas().get(entry.stream)
             is_readable = entry.damage is None and entry.kind == "publication"
             if is_readable and schema is not None:
-                return self._keep(_block_of(entry, decode_batch(entry.attributes, schema)))
+                rows = decode_entry(entry.attributes, entry.encoding, schema)
+                return self._keep(_block_of(entry, rows))
         return None
 
     def _cached_block(self, partition: int, offset: int) -> _Block | None:

@@ -1,4 +1,4 @@
-"""Sequences to partitions and offsets, of committed batches and of the one about to be committed.
+"""Sequences to partitions and offsets, of committed batches and of what is about to be committed.
 
 Concurrency: any number of threads; the end and the batch are replaced together.
 """
@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from wherecast.store.contracts import Batches
 from wherecast.store.records import Batch
+from wherecast.store.sequences import offsets_of_moments
 
 Ints = npt.NDArray[np.int64]
 
@@ -41,11 +42,16 @@ class SequenceMap:
         """The partitions and the offsets of sequences that were notified, committed or not."""
         end, expected = self._state
         stored = sequences < end
-        if expected is None or stored.all():
-            return self._batches.locate(sequences)
-        first, batch = expected
-        partitions, offsets = np.full(len(sequences), batch.partition, np.int32), sequences.copy()
-        partitions[stored], offsets[stored] = self._batches.locate(sequences[stored])
         numbering = self._batches.numbering
-        offsets[~stored] = numbering.offsets(batch, first, sequences[~stored])
+        if stored.all() or (expected is None and not numbering.is_of_log):
+            return self._batches.locate(sequences)
+        partitions, offsets = np.zeros(len(sequences), np.int32), sequences.copy()
+        if stored.any():
+            partitions[stored], offsets[stored] = self._batches.locate(sequences[stored])
+        if numbering.is_of_log:
+            offsets[~stored] = offsets_of_moments(sequences[~stored])
+        elif expected is not None:
+            first, batch = expected
+            partitions[~stored] = batch.partition
+            offsets[~stored] = numbering.offsets(batch, first, sequences[~stored])
         return partitions, offsets

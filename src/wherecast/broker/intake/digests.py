@@ -4,7 +4,7 @@ A digest does not depend on which other rows came with it, nor on attributes tha
 the sum of what each attribute that is there contributes. They are stored: they must not change.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from hashlib import blake2b
 from struct import pack
@@ -44,6 +44,23 @@ def row_digests(batch: pa.RecordBatch, payloads: pa.Array, stream: str) -> Diges
     return total
 
 
+def row_digest(row: Mapping[str, Value], payload: bytes | None, stream: str) -> int:
+    """The digest of one row of canonical values with its payload and stream, as `row_digests`."""
+    total = int(_salt(stream))
+    for name, value in row.items():
+        total += _mixed_number(name, value)
+    if payload is not None:
+        total += _mixed_number(".payload", payload)
+    return total & _WORD
+
+
+def _mixed_number(name: str, value: Value | bytes | list[Value | None]) -> int:
+    """What a value adds to the digest of its row."""
+    mixed = (_number(value) + int(_salt(name))) * int(_ODD) & _WORD
+    mixed = (mixed ^ mixed >> 31) * int(_MIX) & _WORD
+    return mixed ^ mixed >> 29
+
+
 def _parts(batch: pa.RecordBatch, payloads: pa.Array) -> Iterator[tuple[str, pa.Array]]:
     """All that has a share in digests, by name."""
     yield ".payload", payloads
@@ -64,13 +81,10 @@ def _contribution(name: str, values: pa.Array) -> Digests:
 
 def _contribution_of_few(name: str, values: pa.Array) -> Digests:
     """The same value by value, which is sooner for a few: numpy and Arrow cost by the call."""
-    salt = int(_salt(name))
     found = np.zeros(len(values), np.uint64)
     for row, value in enumerate(values.to_pylist()):
         if value is not None:
-            mixed = (_number(value) + salt) * int(_ODD) & _WORD
-            mixed = (mixed ^ mixed >> 31) * int(_MIX) & _WORD
-            found[row] = mixed ^ mixed >> 29
+            found[row] = _mixed_number(name, value)
     return found
 
 

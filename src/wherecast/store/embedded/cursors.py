@@ -1,7 +1,6 @@
-"""Cursors on disk, in `log.db`.
+"""Cursors on disk, in `log.db`: what is written together with publications takes no further sync.
 
-Cursors pass the same group commit as publications and changes: what comes together takes one
-transaction and one sync. A damaged cursor counts as one that has acknowledged nothing: the queue
+A damaged cursor counts as one that has acknowledged nothing: the queue
 of its subscriber is delivered again, since a loss would be worse. A warning and `wherecast store
 check` name the damage.
 
@@ -15,15 +14,10 @@ from typing import Any
 from typing_extensions import override
 
 from wherecast.store.contracts import Cursors
-from wherecast.store.crash_points import reached
-from wherecast.store.embedded.log.cursor_rows import (
-    CursorWrites,
-    cursor_of,
-    cursor_row,
-    cursor_rows,
-)
+from wherecast.store.embedded.log.cursor_rows import cursor_of, cursor_row, cursor_rows
 from wherecast.store.embedded.log.log import EmbeddedLog
 from wherecast.store.records import Cursor
+from wherecast.store.store_items import CursorWrites, PendingCursors
 
 _log = logging.getLogger("wherecast.store")
 
@@ -47,8 +41,7 @@ class EmbeddedCursors(Cursors):
     @override
     def write(self, cursors: CursorWrites) -> None:
         if cursors:
-            self._log.write_cursors(cursors)
-            reached("cursors.after")
+            self._log.write([PendingCursors(dict(cursors))])
 
     @override
     def all(self) -> Iterator[tuple[str, Cursor]]:

@@ -1,6 +1,6 @@
 """The embedded store: a directory, opened in a role."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -30,6 +30,7 @@ from wherecast.store.embedded.log.log import EmbeddedLog
 from wherecast.store.embedded.share_figures import EmbeddedFigures
 from wherecast.store.segments.segment_files import SegmentFiles
 from wherecast.store.segments.segment_settings import DEFAULT_SEGMENTS, SegmentSettings
+from wherecast.store.store_items import StoreItem, StoreResult
 
 
 class EmbeddedStore(Store):
@@ -70,6 +71,7 @@ class EmbeddedStore(Store):
                 _refuse_lost_batches(database.path, log, batches)
             if role == "owner":
                 log.settle(batches.progress())
+            self._write = log.write
             self.log: Log = log
             self.registry: Registry = log.registry
             self.batches: Batches = batches
@@ -78,6 +80,10 @@ class EmbeddedStore(Store):
             self.snapshots: Blobs | None = PosixBlobs(directory.snapshots, is_private=True)
             self.figures: Figures = EmbeddedFigures(directory.figures)
             self._opened = opened.pop_all()
+
+    @override
+    def write(self, items: Sequence[StoreItem]) -> list[StoreResult]:
+        return self._write(items)
 
     @override
     def close(self) -> None:

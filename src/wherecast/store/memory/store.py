@@ -1,10 +1,11 @@
 """The store in memory."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from typing_extensions import override
 
 from wherecast.store.blobs.blobs import Blobs
+from wherecast.store.changes.change_batches import check_changes
 from wherecast.store.clock import boot_us
 from wherecast.store.contracts import Batches, Cursors, Figures, Log, Mailboxes, Registry, Store
 from wherecast.store.memory.batches import MemoryBatches
@@ -13,6 +14,15 @@ from wherecast.store.memory.cursors import MemoryCursors
 from wherecast.store.memory.log import MemoryLog
 from wherecast.store.memory.mailboxes import MemoryMailboxes
 from wherecast.store.memory.share_figures import MemoryFigures
+from wherecast.store.store_items import (
+    PendingChanges,
+    PendingCursors,
+    PendingPublications,
+    PendingTick,
+    PendingWithdrawals,
+    StoreItem,
+    StoreResult,
+)
 
 
 class MemoryStore(Store):
@@ -41,6 +51,27 @@ class MemoryStore(Store):
         self.cursors: Cursors = MemoryCursors()
         self.snapshots: Blobs | None = None
         self.figures: Figures = MemoryFigures()
+
+    @override
+    def write(self, items: Sequence[StoreItem]) -> list[StoreResult]:
+        for item in items:
+            if isinstance(item, PendingChanges):
+                check_changes(item.changes)
+        return [self._add(item) for item in items]
+
+    def _add(self, item: StoreItem) -> StoreResult:
+        match item:
+            case PendingPublications():
+                return self.log.append(item.publications, item.at, item.mark)
+            case PendingWithdrawals():
+                return self.log.withdraw(item.withdrawals, item.at, item.mark)
+            case PendingTick():
+                return self.log.tick(item.at)
+            case PendingChanges():
+                return self.log.change(item.changes, item.at)
+            case PendingCursors():
+                self.cursors.write(item.cursors)
+                return None
 
     @override
     def close(self) -> None:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from wherecast.arrays.vectors import array_of
-from wherecast.columns.log_encoding import decode_batch
+from wherecast.columns.log_encoding import decode_entry
 from wherecast.columns.now_column import with_now
 from wherecast.model import Schema
 from wherecast.pipeline.live.batch_plan import Range
@@ -110,7 +110,7 @@ def _batch(entry: Entry, schemas: Mapping[str, Schema]) -> pa.RecordBatch:
     schema = schemas.get(entry.stream)
     if schema is None:
         raise ValueError(f"stream {entry.stream} is not defined")
-    batch = decode_batch(entry.attributes, schema)
+    batch = decode_entry(entry.attributes, entry.encoding, schema)
     batch = batch if entry.rows is None else batch.take(array_of(entry.rows))
     if batch.num_rows != entry.count:
         raise ValueError(f"the entry has {batch.num_rows} rows instead of {entry.count}")

@@ -1,6 +1,6 @@
 """Cursors as rows of `log.db`, and back; every field is under a checksum."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,9 +9,7 @@ from wherecast.store.embedded.batches.batch_tables import checksum
 from wherecast.store.embedded.database import Database
 from wherecast.store.embedded.log.log_commit import LogCommit
 from wherecast.store.records import Cursor
-
-CursorWrites = Mapping[str, Cursor | None]
-"""New cursors by subscriber; None deletes a cursor."""
+from wherecast.store.store_items import CursorWrites
 
 _PAGE = 1000
 # As bytes, since a damaged text could not be read at all.

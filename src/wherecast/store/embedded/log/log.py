@@ -21,8 +21,6 @@ from wherecast.store.contracts import Log
 from wherecast.store.crash_points import reached
 from wherecast.store.embedded.directory import Directory
 from wherecast.store.embedded.log.change_reading import count_damaged_changes, read_changes
-from wherecast.store.embedded.log.cursor_rows import CursorWrites
-from wherecast.store.embedded.log.group_commit import GroupCommit
 from wherecast.store.embedded.log.log_commit import LogCommits
 from wherecast.store.embedded.log.log_compaction import LogCompaction
 from wherecast.store.embedded.log.log_mark import NAME, read_mark
@@ -34,17 +32,7 @@ from wherecast.store.embedded.log.log_tables import (
     has_damaged_marks,
     read_marks,
 )
-from wherecast.store.embedded.log.log_transaction import (
-    Append,
-    LogItem,
-    LogTransaction,
-    PendingChanges,
-    PendingCursors,
-    PendingRecords,
-    PendingTick,
-    PendingWithdrawals,
-    recent_ids,
-)
+from wherecast.store.embedded.log.log_transaction import LogTransaction, recent_ids
 from wherecast.store.embedded.log.log_trimming import trim_some
 from wherecast.store.embedded.log.lost_commits import (
     Loss,
@@ -57,7 +45,6 @@ from wherecast.store.embedded.log.rebuild_counters import rebuild_counters
 from wherecast.store.embedded.log.rebuild_registry import CHANGES_MAX, rebuild_registry
 from wherecast.store.embedded.log.registry import EmbeddedRegistry
 from wherecast.store.embedded.log.restate_registry import restate_registry
-from wherecast.store.ids.publication_ids import hash_keys
 from wherecast.store.ids.recent_ids import IdWindow, RecentIds
 from wherecast.store.ids.sifting import UnscopedIds
 from wherecast.store.log_time import LogTime
@@ -71,6 +58,16 @@ from wherecast.store.records import (
     Publications,
     Receipt,
     Withdrawals,
+)
+from wherecast.store.store_items import (
+    PendingChanges,
+    PendingCursors,
+    PendingPublications,
+    PendingRecords,
+    PendingTick,
+    PendingWithdrawals,
+    StoreItem,
+    StoreResult,
 )
 
 _FILE = "log.db"
@@ -119,11 +116,9 @@ class EmbeddedLog(Log):
         self._marks = KnownMarks(self.database, is_owner)
         self.registry = EmbeddedRegistry(self.database, self._marks)
         self._commits = LogCommits(self.database, self._marks, known)
-        self._group: GroupCommit[LogItem, Receipt | Accepted | None] = GroupCommit(
-            self._commit, tried_first=_is_cursors
-        )
         self._compaction = LogCompaction(self.database, self._commits, self.registry)
         self._compacting = Lock()
+        self._writing = Lock()
         self._recent = RecentIds(window)
         self._recent_end = 0  # the ids before this offset are in there
         self._unscoped_ids = UnscopedIds(*directory.unscoped_ids)
@@ -159,21 +154,9 @@ class EmbeddedLog(Log):
         """How many were committed since the log was opened; each is one sync."""
         return self.database.transactions
 
-    @property
-    def waiting(self) -> int:
-        """How many calls wait for the next transaction."""
-        return self._group.waiting
-
-    @property
-    def has_leader(self) -> bool:
-        """Whether a thread commits what was handed in."""
-        return self._group.has_leader
-
     @override
     def append(self, publications: Publications, at: int, mark: LinkMark | None = None) -> Receipt:
-        headers = publications.headers
-        hashes = hash_keys(publications.stream, headers.column("publisher"), headers.column("id"))
-        return self._receipt(Append(publications, hashes, at, mark))
+        return self._receipt(PendingPublications(publications, at, mark))
 
     @override
     def withdraw(self, withdrawals: Withdrawals, at: int, mark: LinkMark | None = None) -> Receipt:
@@ -184,20 +167,15 @@ class EmbeddedLog(Log):
         return self._receipt(PendingTick(at))
 
     def _receipt(self, item: PendingRecords) -> Receipt:
-        receipt = self._group.submit(item)
+        (receipt,) = self.write([item])
         assert isinstance(receipt, Receipt)
         return receipt
 
     @override
     def change(self, changes: pa.RecordBatch, at: int) -> Accepted:
-        check_changes(changes)
-        accepted = self._group.submit(PendingChanges(changes, at))
+        (accepted,) = self.write([PendingChanges(changes, at)])
         assert isinstance(accepted, Accepted)
         return accepted
-
-    def write_cursors(self, cursors: CursorWrites) -> None:
-        """Writes cursors, all or none, in a transaction with what comes at the same time."""
-        self._group.submit(PendingCursors(dict(cursors)))
 
     @override
     def time(self, at: int) -> int:
@@ -332,21 +310,29 @@ class EmbeddedLog(Log):
         self._commits.close()
         self.database.close()
 
-    def _commit(self, items: Sequence[LogItem]) -> list[Receipt | Accepted | None]:
+    def write(self, items: Sequence[StoreItem]) -> list[StoreResult]:
         """Adds items in one transaction. What is known in memory changes after the commit."""
-        with self._commits.begin() as commit:
-            recent = self._caught_up(commit.connection, commit.marks)
-            adding = LogTransaction(
-                commit, self.identity, recent, self._time_of, self._unscoped_ids
-            )
-            results = [adding.add(item) for item in items]
-            if any(map(_is_cursors, items)):
-                reached("cursors.before")
-            if not all(map(_is_cursors, items)):
-                reached("log.before")
-        if not all(map(_is_cursors, items)):
-            reached("log.after")
-        self._recent, self._recent_end = adding.recent, adding.marks.end
+        for item in items:
+            if isinstance(item, PendingChanges):
+                check_changes(item.changes)
+        has_cursors = any(isinstance(item, PendingCursors) for item in items)
+        has_others = not all(isinstance(item, PendingCursors) for item in items)
+        with self._writing:
+            with self._commits.begin() as commit:
+                recent = self._caught_up(commit.connection, commit.marks)
+                adding = LogTransaction(
+                    commit, self.identity, recent, self._time_of, self._unscoped_ids
+                )
+                results = [adding.add(item) for item in items]
+                if has_cursors:
+                    reached("cursors.before")
+                if has_others:
+                    reached("log.before")
+            if has_others:
+                reached("log.after")
+            if has_cursors:
+                reached("cursors.after")
+            self._recent, self._recent_end = adding.recent, adding.marks.end
         return results
 
     def _time_of(self, at: int) -> int:
@@ -357,10 +343,6 @@ class EmbeddedLog(Log):
         if marks.end == self._recent_end:
             return self._recent
         return recent_ids(connection, self._recent, self._recent_end, marks)
-
-
-def _is_cursors(item: LogItem) -> bool:
-    return isinstance(item, PendingCursors)
 
 
 def _loss(directory: Directory, known: Marks | None) -> Loss | None:

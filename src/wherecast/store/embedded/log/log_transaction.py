@@ -6,7 +6,7 @@ changed: whoever commits takes over `recent`.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import apsw
@@ -16,7 +16,7 @@ import pyarrow as pa
 from wherecast.model.errors import StoreError
 from wherecast.store.changes.change_batches import timed
 from wherecast.store.embedded.log.change_rows import change_row
-from wherecast.store.embedded.log.cursor_rows import CursorWrites, write_cursors
+from wherecast.store.embedded.log.cursor_rows import write_cursors
 from wherecast.store.embedded.log.entry_rows import (
     INSERT_ENTRY,
     Damage,
@@ -35,7 +35,7 @@ from wherecast.store.embedded.log.named_rows import (
 )
 from wherecast.store.embedded.log.registry import project
 from wherecast.store.ids.counters import numbered
-from wherecast.store.ids.publication_ids import Hashes
+from wherecast.store.ids.publication_ids import Hashes, hash_keys
 from wherecast.store.ids.recent_ids import RecentIds
 from wherecast.store.ids.sifting import NO_UNSCOPED_IDS, Known, UnscopedIds, sift
 from wherecast.store.new_entries import (
@@ -51,12 +51,18 @@ from wherecast.store.records import (
     Accepted,
     ChangeEntry,
     Entry,
-    LinkMark,
-    Publications,
     Receipt,
-    Withdrawals,
 )
 from wherecast.store.sequences import OFFSETS
+from wherecast.store.store_items import (
+    PendingChanges,
+    PendingCursors,
+    PendingPublications,
+    PendingTick,
+    PendingWithdrawals,
+    StoreItem,
+    StoreResult,
+)
 
 _CHANGES_MAX = 65_536  # in one row
 _ENTRIES_AT_ONCE = 4_096
@@ -70,51 +76,6 @@ _GIVEN = " UNION ALL ".join(
         AND at > ?2 AND length(ids) > 8 * count + 4"""
     for table in ("trimmed_ids", "entries")
 )  # in order, as the trimmed ones come first
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Append:
-    """Publications that wait to be appended, with the hashes of their ids."""
-
-    publications: Publications
-    hashes: Hashes
-    at: int
-    mark: LinkMark | None = None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PendingWithdrawals:
-    """Withdrawals that wait to be appended."""
-
-    withdrawals: Withdrawals
-    at: int
-    mark: LinkMark | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class PendingTick:
-    """A tick that waits to be appended."""
-
-    at: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PendingChanges:
-    """Changes that wait to be appended."""
-
-    changes: pa.RecordBatch
-    at: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PendingCursors:
-    """Cursors that wait to be written."""
-
-    cursors: CursorWrites
-
-
-PendingRecords = Append | PendingWithdrawals | PendingTick
-LogItem = PendingRecords | PendingChanges | PendingCursors
 
 
 class LogTransaction:
@@ -147,8 +108,8 @@ class LogTransaction:
         self._time_of = time_of
         self._unscoped_ids = unscoped_ids
 
-    def add(self, item: LogItem) -> Receipt | Accepted | None:
-        """Adds what waits; returns its outcome."""
+    def add(self, item: StoreItem) -> StoreResult:
+        """Adds an item; returns its result."""
         if isinstance(item, PendingCursors):
             write_cursors(self._commit, item.cursors)
             return None
@@ -212,17 +173,19 @@ class LogTransaction:
         """The place of an offset; None where it was not given out yet."""
         return offset if partition == 0 and offset < self.marks.end else None
 
-    def _append(self, item: Append, place: EntryPlace) -> Receipt:
+    def _append(self, item: PendingPublications, place: EntryPlace) -> Receipt:
         given = item.publications
-        sifted = sift(given, item.hashes, place.at, self, self._unscoped_ids)
-        offsets = np.full(len(item.hashes), -1, np.int64)
+        publishers, ids = (given.headers.column(name) for name in ("publisher", "id"))
+        hashes = hash_keys(given.stream, publishers, ids)
+        sifted = sift(given, hashes, place.at, self, self._unscoped_ids)
+        offsets = np.full(len(hashes), -1, np.int64)
         if len(sifted.rows):
             headers = self._numbered(given.stream, new_headers(given, sifted.rows))
             entry = publications_entry(place, given, sifted.rows, headers)
-            ids = StoredIds(given.digests[sifted.rows], item.hashes[sifted.rows])
-            offsets[sifted.rows] = self._insert(entry, ids).offsets
+            stored = StoredIds(given.digests[sifted.rows], hashes[sifted.rows])
+            offsets[sifted.rows] = self._insert(entry, stored).offsets
             places = np.arange(entry.first, entry.end)
-            self.recent = self.recent.adding(ids.hashes, places, place.at)
+            self.recent = self.recent.adding(stored.hashes, places, place.at)
         partitions = np.zeros(len(offsets), np.int32)
         return Receipt(partitions, offsets, sifted.duplicates, sifted.conflicts, place.at)
 

@@ -1,0 +1,1 @@
+"""The door: the one place where a process writes to the log of its store."""
