@@ -4,7 +4,7 @@ Every kind is an `Engine`. The other protocols are capabilities: `wc.Index` asks
 whether its engine has one. `wherecast.matching.kinds` tells which kinds have which.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from wherecast.language import Filter
 from wherecast.matching.ids import Ids
-from wherecast.matching.matches import Id, Matches
+from wherecast.matching.matches import Id, Matches, RowMatches
 
 if TYPE_CHECKING:  # these load the kernels of a tree
     from wherecast.matching.trees.betree.branch import Branch, BranchFigures
@@ -58,6 +58,19 @@ class Engine(Protocol):
     @property
     def nbytes(self) -> int:
         """Bytes of the filters and of the structure over them."""
+
+
+@runtime_checkable
+class RowMatching(Protocol):
+    """An engine that matches one publication without a batch, where nothing about it is unusual."""
+
+    def match_one(self, row: Mapping[str, Any], now: int) -> RowMatches | None:
+        """The filters that are true on a publication; None: a batch of one must tell.
+
+        Args:
+            row: the attributes of the publication, as they came.
+            now: the value of `now()`, microseconds since 1970.
+        """
 
 
 @runtime_checkable

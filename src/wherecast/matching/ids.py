@@ -29,6 +29,8 @@ class Ids(Sequence[Id]):
         self.array = array
         self.is_text = bool(pa.types.is_large_string(array.type))
         self._numbers: dict[Id, int] | None = None
+        self._values: Ints | None = None
+        self._texts: list[Id] | None = None
         self._sorted: tuple[Ints, Ints | None] | None = None
 
     @staticmethod
@@ -59,6 +61,20 @@ class Ids(Sequence[Id]):
     def __getitem__(self, number: Any) -> Any:
         found = self.array[number]
         return found.to_pylist() if isinstance(number, slice) else found.as_py()
+
+    def some(self, numbers: npt.NDArray[np.int32]) -> list[Id]:
+        """The ids of some numbers."""
+        if not self.is_text:
+            if self._values is None:
+                self._values = values_of(self.array)
+            found: list[Id] = self._values[numbers].tolist()
+            return found
+        if len(self.array) > _SMALL:
+            return self.array.take(array_of(numbers)).to_pylist()  # type: ignore[no-any-return]
+        if self._texts is None:
+            self._texts = self.array.to_pylist()
+        texts = self._texts
+        return [texts[number] for number in numbers.tolist()]
 
     def order(self) -> Ints | None:
         """The numbers in the order of the ids; None where they are in that order already."""

@@ -3,12 +3,40 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 Id = str | int
+
+
+class IdColumn(Protocol):
+    """Ids by number."""
+
+    def some(self, numbers: npt.NDArray[np.int32]) -> list[Id]:
+        """The ids of some numbers."""
+
+
+class RowMatches:
+    """The filters that one publication satisfies, as numbers of the columns of ids of an index.
+
+    Attributes:
+        parts: for each column the numbers, int32, in no order.
+    """
+
+    __slots__ = ("parts",)
+
+    def __init__(self, parts: Sequence[tuple[IdColumn, npt.NDArray[np.int32]]]) -> None:
+        self.parts = parts
+
+    def to_list(self) -> list[Id]:
+        """The ids, in no order."""
+        if len(self.parts) == 1:
+            ids, numbers = self.parts[0]
+            return ids.some(numbers)
+        return [id for ids, numbers in self.parts for id in ids.some(numbers)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

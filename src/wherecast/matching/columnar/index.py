@@ -8,7 +8,7 @@ of their own, which holds the lock only to put the result in their place.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock, Thread
@@ -26,14 +26,16 @@ from wherecast.matching.columnar.packing.plan_description import explain_plan
 from wherecast.matching.columnar.packing.samples import Samples
 from wherecast.matching.columnar.run_arrays import load_run, save_run
 from wherecast.matching.columnar.runs import Run, due, matches_of, merged, ordered
-from wherecast.matching.engine import Engine, Savable
+from wherecast.matching.columnar.one_row.row_searches import RowSearches
+from wherecast.matching.engine import Engine, RowMatching, Savable
 from wherecast.matching.ids import Ids
-from wherecast.matching.matches import Id, Matches
+from wherecast.matching.matches import Id, Matches, RowMatches
 from wherecast.matching.run_tiers import TIER_FILTERS
 from wherecast.model import Schema
 
 Bools = npt.NDArray[np.bool_]
 _FILTERS_PER_RENT = 50  # that are merged in about the time that one more run costs a match
+_ROWS_PER_RENT = 32  # publications one by one, which one more run costs as much as a match
 _RENT_MIN = 100  # matches with one more run that are no reason to merge
 _COUNTERS = (
     "changes_published",
@@ -63,7 +65,7 @@ class RunSettings:
 _SETTINGS = RunSettings()
 
 
-class ColumnarIndex(Engine, Savable):
+class ColumnarIndex(Engine, RowMatching, Savable):
     """The engine of kind `columnar`: runs of filters, and single changes that wait for a run."""
 
     def __init__(
@@ -81,8 +83,9 @@ class ColumnarIndex(Engine, Savable):
         self._count = sum(len(run) for run in runs)
         self._merging: Thread | None = None
         self._span: slice | None = None  # the runs that are being merged
-        self._rent = 0  # what several runs have cost since the last change
+        self._rent = 0.0  # what several runs have cost since the last change
         self._counters: Counter[str] = Counter()
+        self._row_searches = RowSearches(schema)
 
     def __len__(self) -> int:
         return self._count
@@ -117,7 +120,7 @@ class ColumnarIndex(Engine, Savable):
             runs = [run.without(run.find_all(ids)) for run in self._runs]
             self._runs = (*runs, one)
             self._count = sum(len(run) for run in self._runs)
-            self._rent = 0
+            self._rent = 0.0
             self._counters["changes_published"] += 1
 
     @override
@@ -183,7 +186,7 @@ class ColumnarIndex(Engine, Savable):
             runs.append(one)
         self._runs = tuple(runs)
         self._added, self._hidden = {}, {}
-        self._rent = 0
+        self._rent = 0.0
         self._counters["changes_published"] += 1
 
     def _merges(self, place: int) -> bool:
@@ -226,7 +229,7 @@ class ColumnarIndex(Engine, Savable):
         numbers = np.concatenate([np.zeros(0, np.int64), *(one.find_all(ids) for ids in gone)])
         self._runs = (*self._runs[: span.start], one.without(numbers), *self._runs[span.stop :])
         self._span = None
-        self._rent = 0
+        self._rent = 0.0
         self._counters["merges"] += 1
         self._counters["filters_merged"] += len(one.ids)
 
@@ -264,6 +267,15 @@ class ColumnarIndex(Engine, Savable):
             self._counters["blocks_leaf_read"] += sum(matches.leaf for matches in found)
             self._counters["entries_checked"] += sum(matches.checked for matches in found)
         return matches_of(runs, found, batch.num_rows)
+
+    @override
+    def match_one(self, row: Mapping[str, Any], now: int) -> RowMatches | None:
+        if self._added or self._hidden or len(self._runs) != 1:  # else no lock is needed
+            runs = self.runs()
+            self._rent += (len(runs) - 1) / _ROWS_PER_RENT
+        else:
+            runs = self._runs
+        return self._row_searches.match(runs, row, now)
 
     @override
     def save(self, path: Path) -> str:

@@ -170,3 +170,37 @@ class Exact(IntEnum):
     MISSING = 4
     LATER = 5  # present here; decided on the extra matches
     PATTERN = 6  # in programs only: a pattern, decided by the memory of patterns
+
+
+class RowWord(IntEnum):
+    """The words of the state that the kernel of single publications takes.
+
+    Words of arrays are addresses; of a number where it says so.
+    """
+
+    SEARCH = 0  # of the arrays of `Pointers`
+    CELLS = 1  # of the arrays of `CellPointers`; 0 without trees
+    PROGRAMS = 2  # of the arrays of `ProgramPointers`; 0 where nothing remains to be decided
+    ROW = 3  # cells, uint16 [slots]
+    VALUES = 4  # int64 or float64 [slots]
+    THERE = 5  # uint8 [slots], whether each value is there
+    KEYS = 6  # int64 [slots], which the kernel fills
+    OUT = 7  # int32, the matches
+    EXTRA = 8  # int32 [room, 2], candidates that remain to be decided
+    STOPS = 9  # int64 [room, 3], filter, test and verdict of candidates that stopped
+    STARTS = 10  # int32, the first test of each position
+    MARKS = 11  # uint8 [filters], stamps
+    COUNTS = 12  # int64 [4]: publications, inner and leaf blocks read, entries checked
+    ELEMENTS = 13  # int64 or float64, values of elements of arrays
+    ELEMENT_SLOTS = 14  # int32, their slots
+    ELEMENT_COUNT = 15  # their number
+    WIDTH = 16  # number of slots
+    HALF = 17  # half the size of the scratch
+    OUT_ROOM = 18  # number of matches that there is room for
+    EXTRA_ROOM = 19  # of candidates
+    STOPS_ROOM = 20  # of candidates that stop
+    FILTERS = 21  # number of filters, where stamps are used
+    MARK = 22  # number of the last stamp
+    FOUND = 23  # number of matches
+    STOPPED = 24  # number of candidates that stopped
+    CONJUNCTIONS = 25  # number of conjunctions, which are tried one by one where there are no trees

@@ -263,16 +263,22 @@ class Snapshot:
         numbers[is_odd], numbers[~is_odd] = some.numbers, most.numbers
         return SnapshotMatches(offsets, numbers, most.inner, most.leaf, most.checked + some.checked)
 
-    def _match_trees(self, batch: SlotBatch, samples: Sequence[pa.RecordBatch]) -> SnapshotMatches:
-        packed = self.packed_trees(samples)
+    def tree_inputs(self, samples: Sequence[pa.RecordBatch] = ()) -> TreeInputs:
+        """What the kernels take of the trees, which are built on first use."""
         if self._inputs is None:
+            packed = self.packed_trees(samples)
             self._inputs = TreeInputs.of(packed, self.boxed, self.is_float)
-        trees = match_trees(self._inputs, batch.probes(self.element_slots), self.search)
+        return self._inputs
+
+    def _match_trees(self, batch: SlotBatch, samples: Sequence[pa.RecordBatch]) -> SnapshotMatches:
+        inputs = self.tree_inputs(samples)
+        packed = inputs.packed
+        trees = match_trees(inputs, batch.probes(self.element_slots), self.search)
         ends, numbers, checked = trees.ends, trees.numbers, trees.checked
         if len(trees.extra):
             publications, positions = np.ascontiguousarray(trees.extra.T)
             decided = self._decided_entries(batch, packed, publications, positions)
-            ends, numbers = add_decided(self._inputs, trees, *decided)
+            ends, numbers = add_decided(inputs, trees, *decided)
             checked += len(trees.extra)
         return SnapshotMatches(ends, numbers, trees.inner, trees.leaf, checked)
 
@@ -281,7 +287,7 @@ class Snapshot:
     ) -> tuple[Ints, Ints]:
         """The candidates that hold, as publications and filters, in the order that they have."""
         if self.programs is not None and flat_scan.is_loaded():
-            tests = self._candidate_tests(self.programs)
+            tests = self.candidate_tests(self.programs)
             run = CompiledRun(self.programs, tests, batch)
             given = publications.astype(np.int32), conjunctions.astype(np.int32)
             chosen = np.flatnonzero(run.holds(*given, tests.starts))
@@ -300,13 +306,13 @@ class Snapshot:
         if self.programs is None:
             found = packed.sources[positions].astype(np.int64)
             return self._decided(batch, publications.astype(np.int64), found)
-        tests = self._candidate_tests(self.programs)
+        tests = self.candidate_tests(self.programs)
         run = CompiledRun(self.programs, tests, batch)
         chosen = np.flatnonzero(run.holds(publications, positions, tests.of_entries))
         conjunctions = packed.sources[positions[chosen]]
         return publications[chosen].astype(np.int64), self.filters[conjunctions]
 
-    def _candidate_tests(self, programs: Programs) -> CandidateTests:
+    def candidate_tests(self, programs: Programs) -> CandidateTests:
         """The tests in the order of the trees, or of the conjunctions before there are trees."""
         with self._lock:
             packed, made = self._packed, self._tests

@@ -67,7 +67,7 @@ def candidates_of(made: Snapshot, batch: pa.RecordBatch) -> tuple[Ints, Ints]:
 def compiled_verdicts(made: Snapshot, batch: pa.RecordBatch) -> list[bool]:
     publications, conjunctions = candidates_of(made, batch)
     assert made.programs is not None
-    tests = made._candidate_tests(made.programs)
+    tests = made.candidate_tests(made.programs)
     run = CompiledRun(made.programs, tests, SlotBatch(batch, made.table))
     given = publications.astype(np.int32), conjunctions.astype(np.int32)
     return run.holds(*given, tests.starts).tolist()
@@ -111,7 +111,7 @@ def test_tests_lie_in_the_order_of_the_trees() -> None:
     made = Snapshot.of(read_filters(texts, workload.schema))
     assert made.programs is not None
     sources = made.packed_trees().sources
-    tests = made._candidate_tests(made.programs)
+    tests = made.candidate_tests(made.programs)
     _, firsts = np.unique(made.filters[sources], return_index=True)
     in_order = made.filters[sources[np.sort(firsts)]]
     starts = tests.starts[sources[np.sort(firsts)]]

@@ -67,6 +67,7 @@ load_f64 = _loader(types.float64, ir.DoubleType())
 store_u8 = _storer(types.uint8, _U8)
 store_u16 = _storer(types.uint16, _U16)
 store_i32 = _storer(types.int32, _I32)
+store_i64 = _storer(types.int64, _I64)
 store_f64 = _storer(types.float64, ir.DoubleType())
 
 

@@ -73,6 +73,19 @@ class PatternMemory:
     def _is_used(self) -> bool:
         return self._texts_max >= _TEXTS_MIN
 
+    @property
+    def slots(self) -> Sequence[int]:
+        """The slots whose strings have places in the memory."""
+        return self._slots if self._is_used else ()
+
+    def places(self, texts: Sequence[str]) -> tuple[Generation, Ints | None]:
+        """The generation for a publication, and the places of strings in it; None: not known."""
+        generation = self._generation
+        places = generation.places(texts)
+        if places is None:  # the next publication begins with a new one
+            self._generation = Generation(self._patterns, self._texts_max)
+        return generation, places
+
     def codes(
         self, columns: Sequence[SlotColumn], rows: int
     ) -> tuple[Generation, npt.NDArray[np.int32]]:

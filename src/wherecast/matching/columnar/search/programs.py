@@ -61,9 +61,12 @@ class Programs:
     @staticmethod
     def of(table: PredicateTable, exact: Predicates) -> "Programs | None":
         """The programs of a table, None where it has none."""
+        return Programs.of_all(table, exact) if table.are_programs().any() else None
+
+    @staticmethod
+    def of_all(table: PredicateTable, exact: Predicates) -> "Programs":
+        """The programs of a table, be there any or not."""
         programs = np.flatnonzero(table.are_programs())
-        if not len(programs):
-            return None
         owners = np.searchsorted(table.conjunction_offsets, programs, side="right") - 1
         starts = np.full(len(table), -1, np.int64)
         starts[owners] = table.predicate_offsets[programs]

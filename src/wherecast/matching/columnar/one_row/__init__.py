@@ -1,0 +1,1 @@
+"""One publication at a time: from a mapping to filter numbers, without Arrow."""

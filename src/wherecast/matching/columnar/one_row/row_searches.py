@@ -1,0 +1,59 @@
+"""The searches for one publication in all runs of an index.
+
+Concurrency: any number of threads may match; searches that are made on first use may be made twice.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from wherecast.matching.columnar.one_row.row_plan import RowPlan
+from wherecast.matching.columnar.one_row.row_search import RowSearch
+from wherecast.matching.columnar.runs import Run
+from wherecast.matching.columnar.snapshot import Snapshot
+from wherecast.matching.matches import RowMatches
+from wherecast.model import Schema
+
+Ints = npt.NDArray[np.int64]
+
+
+class RowSearches:
+    """A search for each run.
+
+    Attributes:
+        counts: int64 [4], the publications, inner and leaf blocks, and entries of all searches.
+    """
+
+    def __init__(self, schema: Schema) -> None:
+        self.counts = np.zeros(4, np.int64)
+        self._schema = schema
+        self._known: tuple[Sequence[Run], list[RowSearch]] = ((), [])
+
+    def match(self, runs: Sequence[Run], row: Mapping[str, Any], now: int) -> RowMatches | None:
+        """The filters of runs that a publication satisfies; None: the batch must tell."""
+        known, searches = self._known
+        if known is not runs:
+            searches = self._made(runs)
+        parts = []
+        for run, search in zip(runs, searches, strict=True):
+            numbers = search.match(row, now)
+            if numbers is None:
+                return None
+            if run.hidden is not None:
+                numbers = numbers[~run.hidden[numbers]]
+            parts.append((run.ids, numbers))
+        return RowMatches(parts) if parts else None
+
+    def _made(self, runs: Sequence[Run]) -> list[RowSearch]:
+        """The searches of runs; those of snapshots that were there before are used again."""
+        before = {id(run.snapshot): search for run, search in zip(*self._known, strict=True)}
+        made = [before.get(id(run.snapshot)) or self._search(run.snapshot) for run in runs]
+        self._known = runs, made
+        return made
+
+    def _search(self, snapshot: Snapshot) -> RowSearch:
+        table = snapshot.table
+        plan = RowPlan(self._schema, table.attributes[: table.eager], table.strings)
+        return RowSearch(snapshot, plan, self.counts)
