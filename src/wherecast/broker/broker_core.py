@@ -3,8 +3,11 @@
 Its parts, in the order in which a publication meets them:
 
     intake      checks publications and makes them ready for the log
+    door        writes them to the log, with all else that waits; what came one by one is matched
+                there and then
     store       the log, the registry, the batches and the cursors
-    runner      matches the log, or follows the process that does; tends the store
+    runner      commits what was matched and matches what is left; or follows the process that
+                matches; tends the store
     courier     the queues of subscribers
     cache       recent publications, for those who receive them
 
@@ -27,15 +30,20 @@ import numpy as np
 
 from wherecast.broker.commit_source import CommitSource
 from wherecast.broker.core_limits import DEFAULT_CORE_LIMITS, CoreLimits, Retention
+from wherecast.broker.dispatch.acknowledgement import Acknowledgement
 from wherecast.broker.dispatch.courier import Courier
 from wherecast.broker.dispatch.publication_cache import LoggedPublication, PublicationCache
+from wherecast.broker.door.door import Door
+from wherecast.broker.door.door_calls import DoorItem, PendingRow
+from wherecast.broker.door.door_group import WrittenGroup
 from wherecast.broker.inline_source import InlineSource
 from wherecast.broker.intake.intake import PreparedPublications, prepare
-from wherecast.broker.intake.publish_outcome import PublishOutcome, outcome_of
+from wherecast.broker.intake.publish_outcome import PublishOutcome, outcome_of, single_outcome
+from wherecast.broker.intake.single_publication import SingleIntake
 from wherecast.broker.registrar.registrar import DEFAULT_STREAM, Registrar
 from wherecast.broker.runner import Runner
 from wherecast.broker.tending import Tending
-from wherecast.model import ConfigError, Publication, Schema, StoreError
+from wherecast.model import ConfigError, Publication, Schema, StoreError, WherecastError
 from wherecast.pipeline.live.pipeline_figures import PipelineFigures
 from wherecast.pipeline.live.repair.mend_segments import mend
 from wherecast.pipeline.live.repair.poison import culprits
@@ -44,7 +52,8 @@ from wherecast.pipeline.live.subscriptions.share_index import IndexFactory
 from wherecast.store.clock import now_us
 from wherecast.store.contracts import DamagedSegment, Store
 from wherecast.store.ids.publication_ids import generated_id
-from wherecast.store.records import Publications, Receipt
+from wherecast.store.records import Receipt
+from wherecast.store.store_items import PendingPublications
 
 _ANY = Schema((), open=True)
 
@@ -92,6 +101,7 @@ class BrokerCore:
         store: what is kept.
         registrar: changes streams, subscribers and subscriptions.
         courier: has the queues.
+        door: writes to the log.
         clock: gives the time in microseconds.
     """
 
@@ -106,15 +116,17 @@ class BrokerCore:
     ) -> None:
         self.store = store
         self.clock = environment.clock
-        self.registrar = Registrar(store, limits.subscriptions_max)
-        if schema is not None or DEFAULT_STREAM not in store.registry.streams():
-            self.registrar.define(DEFAULT_STREAM, _ANY if schema is None else schema, self.clock())
-        self.courier = Courier(store, self._mend, limits.queues)
-        matcher = self._matcher_of(data, environment.index) if runs_pipeline else None
-        self._runner = self._runner_of(matcher, limits.retention)
         self._cache = PublicationCache(
             store.log, store.registry.streams, partial(generated_id, store.log.identity)
         )
+        self.courier = Courier(store, self._mend, limits.queues, self._hurry)
+        self._matcher = self._matcher_of(data, environment.index) if runs_pipeline else None
+        self.door = Door(store, self.courier.cursors, self._follow)
+        self.registrar = Registrar(store, self.door, limits.subscriptions_max)
+        if schema is not None or DEFAULT_STREAM not in store.registry.streams():
+            self.registrar.define(DEFAULT_STREAM, _ANY if schema is None else schema, self.clock())
+        self._runner = self._runner_of(self._matcher, limits.retention)
+        self._intakes: dict[str, SingleIntake] = {}  # by stream
         self._lock = Lock()
         self._registering = Lock()  # a subscriber and its queue change in one step
         self._is_running = self._is_closed = False
@@ -126,7 +138,9 @@ class BrokerCore:
     def _runner_of(self, matcher: InlineSource | None, retention: Retention) -> Runner:
         """The threads that bring notifications to the queues and tend the store."""
         source = CommitSource(self.store.batches, self.courier) if matcher is None else matcher
-        tending = Tending(self.store, self.courier, retention, self.clock, matcher)
+        tending = Tending(
+            self.store, self.courier, retention, self.door.save_cursors, self.clock, matcher
+        )
         return Runner(source, tending, self.courier.close)
 
     # Life.
@@ -195,6 +209,7 @@ class BrokerCore:
             is_known = self.registrar.forget(name, self.clock())
             if is_known:
                 self.courier.forget(name)
+                self.door.save_cursors()
             return is_known
 
     def open_queue(self, name: str) -> bool:
@@ -227,7 +242,60 @@ class BrokerCore:
         """Notifications in all queues when limits were enforced last; None before that."""
         return self._runner.queued
 
+    def acknowledge(
+        self, given: Sequence[tuple[str, Acknowledgement]]
+    ) -> list[WherecastError | None]:
+        """Acknowledges for several subscribers; their cursors are stored when this returns.
+
+        Returns:
+            For each acknowledgement the error for which it was refused, or None.
+
+        Raises:
+            StoreError: the cursors could not be stored.
+        """
+        problems = self.courier.acknowledge(given)
+        if not all(problems):
+            self.door.save_cursors()
+        return problems
+
+    def ack(self, name: str, wanted: Acknowledgement) -> None:
+        """Acknowledges for one subscriber; its cursor is stored when this returns.
+
+        Raises:
+            AcknowledgementError: the acknowledgement is refused.
+            ConfigError: the subscriber is not registered.
+            StoreError: the cursor could not be stored.
+        """
+        for problem in self.acknowledge([(name, wanted)]):
+            if problem is not None:
+                raise problem
+
+    def lose(self, name: str, sequences: Sequence[int]) -> None:
+        """Takes notifications off a queue that cannot be delivered, and counts them as lost."""
+        self.courier.lose(name, sequences)
+        self.door.save_cursors()
+
     # Publications on their way in.
+
+    def publish_one(self, given: Publication, stream: str, publisher: str = "") -> PublishOutcome:
+        """Accepts one publication, unless it is refused; see `publish`."""
+        self.check()
+        single = self.single_intake(stream).read(given, publisher)
+        if single is None:
+            return self.publish([given], stream, publisher)
+        return single_outcome(single, self._stored(PendingRow(single, self.clock())))
+
+    def single_intake(self, stream: str) -> SingleIntake:
+        """Reads the publications of a stream one by one.
+
+        Raises:
+            ConfigError: there is no such stream.
+        """
+        schema = self.registrar.schema(stream)
+        intake = self._intakes.get(stream)
+        if intake is None or intake.schema is not schema:
+            intake = self._intakes[stream] = SingleIntake(stream, schema)
+        return intake
 
     def publish(
         self, given: Sequence[Publication], stream: str, publisher: str = ""
@@ -255,14 +323,24 @@ class BrokerCore:
         self.check()
         if not len(prepared.rows):
             return None
-        receipt = self._append(prepared.good, self.clock())
+        receipt: Receipt = self._stored(PendingPublications(prepared.good, self.clock()))
         self._cache.put(prepared.good, prepared.batch, receipt)
-        self._runner.wake()
         return receipt
 
-    def _append(self, good: Publications, at: int) -> Receipt:
+    def _follow(self, written: WrittenGroup) -> None:
+        """What follows the append of records, on the thread of the door's leader."""
+        if written.rows:
+            self._cache.put_rows(written.rows)
+        if self._matcher is not None:
+            self._matcher.follow(written)
+
+    def _hurry(self) -> None:
+        self._runner.hurry()
+
+    def _stored(self, item: DoorItem) -> Any:
+        """The result of an item that passed the door."""
         try:
-            return self.store.log.append(good, at)
+            return self.door.write(item)
         except StoreError:
             if self.is_closed:  # meanwhile
                 raise ConfigError("the broker is closed") from None

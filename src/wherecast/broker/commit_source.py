@@ -45,6 +45,14 @@ class CommitSource(NotificationSource):
         """Does nothing: the other process sees by itself what is new in the log."""
 
     @override
+    def hurry(self) -> None:
+        """Does nothing: the other process commits as soon as it can."""
+
+    @override
+    def finish(self) -> None:
+        """Does nothing: the other process goes on."""
+
+    @override
     def step(self, stopped: Event) -> None:
         """Waits a while for the next commit, and hands it to the queues."""
         try:

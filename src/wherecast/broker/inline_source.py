@@ -1,25 +1,37 @@
 """The source that matches in this process: publications of the log become notifications.
 
-Concurrency: `step` on one thread; `wake` from any thread.
+What passes the door one by one is matched there and then, by the leader (`follow`): no thread is
+woken for it. The thread of the source makes the batch records, one for all since the last, and
+matches what the leader leaves to it: backlogs and large calls.
+
+Concurrency: `step` on one thread; everything else from any thread.
 """
 
 import time
-from collections.abc import Callable
-from threading import Condition, Event
+from collections.abc import Callable, Mapping
+from threading import Event, Lock
 
 from typing_extensions import override
 
 from wherecast.broker.dispatch.courier import Courier
+from wherecast.broker.door.door_group import WrittenGroup
 from wherecast.broker.notification_source import NotificationSource
+from wherecast.broker.source_signal import SourceSignal
 from wherecast.model import StoreError
 from wherecast.pipeline.live.inline_pipeline import FindPoison, InlinePipeline
 from wherecast.pipeline.live.pipeline_figures import PipelineFigures
+from wherecast.pipeline.live.stage.match_row import LoggedRow
 from wherecast.pipeline.live.subscriptions.live_subscriptions import DEFAULT_INDEX
 from wherecast.pipeline.live.subscriptions.share_index import IndexFactory
 from wherecast.store.contracts import Store
+from wherecast.store.sequences import moment_of
 
 _READ_TRIES = 10
 _REST_MAX_S = 0.01
+_RECORD_AFTER_S = 0.05
+_RECORDS_MAX = 1_000  # that wait for a batch record before one is made
+_MATCHES_MAX = 100_000  # likewise; beyond twice so many the leader matches no more
+_WRITTEN_MAX = 256  # records that came together and are matched by the leader
 
 
 class InlineSource(NotificationSource):
@@ -51,8 +63,10 @@ class InlineSource(NotificationSource):
         self.commits = Event()
         self._courier = courier
         self._pipeline = InlinePipeline(store, clock, find_poison, index=index)
-        self._changed = Condition()
-        self._has_work = True  # an earlier process may have left some
+        self._matching = Lock()
+        self._signal = SourceSignal(_RECORD_AFTER_S)
+        self._is_of_log = store.batches.numbering.is_of_log
+        self._is_over = False
         self._failed_reads = 0  # in a row
 
     @property
@@ -62,29 +76,108 @@ class InlineSource(NotificationSource):
 
     @override
     def wake(self) -> None:
-        with self._changed:
-            self._has_work = True
-            self._changed.notify()
+        self._signal.wake()
+
+    @override
+    def hurry(self) -> None:
+        self._signal.hurry()
+
+    # By the leader of the door.
+
+    def follow(self, written: WrittenGroup) -> None:
+        """Matches and notifies records that were just appended, or leaves them to `step`.
+
+        They are left where earlier ones are not matched yet, where they are many, and after any
+        error, which `step` meets again.
+        """
+        if not self._matching.acquire(blocking=False):
+            self._signal.wake()
+            return
+        try:
+            if self._takes(written):
+                self._match(written)
+                self._signal.matched()
+            else:
+                self._signal.wake()
+        except Exception:  # noqa: BLE001  # the source meets it again, and tells
+            self._signal.wake()
+        finally:
+            self._matching.release()
+
+    def _takes(self, written: WrittenGroup) -> bool:
+        records, matches = self._pipeline.unrecorded
+        if records >= _RECORDS_MAX or matches >= _MATCHES_MAX:
+            self._signal.hurry()
+        return (
+            self._is_of_log
+            and not self._is_over
+            and self._pipeline.matched[0] == written.first
+            and matches < 2 * _MATCHES_MAX
+            and (written.is_complete or written.end - written.first <= _WRITTEN_MAX)
+        )
+
+    def _match(self, written: WrittenGroup) -> None:
+        if not written.is_complete:
+            self._pipeline.match_written(written.first, written.end, self._courier.notify)
+            return
+        rows = [
+            LoggedRow(one.offset, one.publication.stream, one.accepted_at, one.publication.row)
+            for one in written.rows
+        ]
+        self._pipeline.match_rows(rows, self._notify_row)
+
+    def _notify_row(self, offset: int, found: Mapping[str, tuple[str, ...]]) -> None:
+        at = moment_of(offset)
+        items = {name: ((at, ids),) for name, ids in found.items()}
+        self._courier.notify_items(moment_of(offset - 1) + 1, at + 1, items)
+
+    # By the thread of the source.
 
     @override
     def step(self, stopped: Event) -> None:
-        """Waits for something new, then matches until nothing is new.
+        """Waits for something to do, then matches and commits until nothing is left.
 
         Raises:
             ConflictError: another broker has taken over.
             StoreError: the log cannot be read, time and again.
         """
-        with self._changed:
-            self._changed.wait_for(lambda: self._has_work)
-            self._has_work = False
-        while not stopped.is_set() and self._match_batch(stopped):
-            pass
+        self._signal.wait()
+        try:
+            while not stopped.is_set() and self._commit_batch(stopped):
+                pass
+        except BaseException:
+            self._is_over = True
+            raise
 
-    def _match_batch(self, stopped: Event) -> bool:
-        """Matches one batch; False where nothing is new, or the batch is to be tried again."""
+    @override
+    def finish(self) -> None:
+        """Commits what was matched and has no record; another process would match it again.
+
+        Raises:
+            StoreError: it could not be committed.
+        """
+        with self._matching:
+            self._is_over = True
+            batch = self._pipeline.waiting_batch()
+        while batch is not None:
+            self._courier.committed(self._pipeline.commit(batch).sequence)
+            batch = self._pipeline.waiting_batch()
+
+    def _commit_batch(self, stopped: Event) -> bool:
+        """Commits one batch; False where the log has no more, or the batch is to be tried again.
+
+        What the leader matched meanwhile gets its record later, together with what follows.
+        """
         started, busy = time.monotonic(), time.thread_time()
         try:
-            batch = self._pipeline.next_batch()
+            with self._matching:
+                batch = self._pipeline.waiting_batch()
+                is_backlog = batch is None
+                if is_backlog:
+                    batch = self._pipeline.next_batch()
+                if is_backlog and batch is not None:
+                    with self.figures.timed("notify"):
+                        self._courier.notify(batch)
         except StoreError as error:
             self._failed_reads += 1
             if self._failed_reads == _READ_TRIES:  # it does not heal by itself
@@ -94,8 +187,6 @@ class InlineSource(NotificationSource):
         if batch is None:
             self.problem = None
             return False
-        with self.figures.timed("notify"):
-            self._courier.notify(batch)
         try:
             progress = self._pipeline.commit(batch)
         except StoreError as error:  # a full disk, say: it is tried again and again
@@ -103,23 +194,22 @@ class InlineSource(NotificationSource):
         self.problem = None
         self._courier.committed(progress.sequence)
         self.commits.set()
-        if batch.count > 1:
+        if is_backlog and batch.count > 1:
             worked, took = time.thread_time() - busy, time.monotonic() - started
             self._rest(2 * worked - took, stopped)
-        return True
+        return self._pipeline.is_behind
 
     def _failed(self, error: StoreError) -> bool:
         """Has the next step try the same batch again."""
         self.problem = error
-        with self._changed:
-            self._has_work = True
+        self._signal.wake()
         return False
 
     def _rest(self, seconds: float, stopped: Event) -> None:
         """Lets other threads run, so that matching takes half of the time at most; but not long.
 
-        It is called where publications come faster than one by one: those that come meanwhile go
-        together, and those who accept and send get the interpreter. Waiting for the disk is rest.
+        It is called after a backlog: publications that come meanwhile go together, and those who
+        accept and send get the interpreter. Waiting for the disk is rest.
         """
         if seconds > 0:
             stopped.wait(min(seconds, _REST_MAX_S))

@@ -36,5 +36,17 @@ class NotificationSource(Protocol):
         """
 
     @abstractmethod
+    def finish(self) -> None:
+        """Ends the source once no `step` runs any more, and stores what only it knows.
+
+        Raises:
+            WherecastError: that could not be stored; another process finds it in the log.
+        """
+
+    @abstractmethod
     def wake(self) -> None:
         """Says that the log has something new, or that `stopped` is set; from any thread."""
+
+    @abstractmethod
+    def hurry(self) -> None:
+        """Says that somebody waits for the commit of what was matched; from any thread."""

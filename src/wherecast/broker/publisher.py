@@ -43,7 +43,7 @@ class Publisher:
             attributes = Publication(attributes, id, payload)
         elif payload is not None or id is not None:
             raise ConfigError("a Publication has its own payload and id")
-        done = self.publish_all([attributes], stream)
+        done = self._core.publish_one(attributes, stream, self.name)
         for _, error in done.errors:
             raise error
         return done

@@ -4,6 +4,7 @@ Concurrency: every method of `Runner` may be called by any thread.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from threading import Event, Thread
 
 from wherecast.broker.notification_source import NotificationSource
@@ -61,6 +62,10 @@ class Runner:
         """Says that the log has something new."""
         self._source.wake()
 
+    def hurry(self) -> None:
+        """Says that somebody waits for the commit of what was matched."""
+        self._source.hurry()
+
     def stop(self) -> None:
         """Ends both threads after the step that each is at."""
         self._stopped.set()
@@ -87,6 +92,8 @@ class Runner:
             self._source.step(self._stopped)
             if self._source.problem is not None:
                 self._stopped.wait(_RETRY_S)
+        with suppress(WherecastError):  # the log has it
+            self._source.finish()
 
     def _guarded(self, work: Callable[[], None]) -> None:
         try:

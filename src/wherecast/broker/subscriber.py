@@ -7,6 +7,7 @@ from itertools import count
 from math import isnan
 
 from wherecast.broker.broker_core import BrokerCore
+from wherecast.broker.dispatch.acknowledgement import Acknowledgement
 from wherecast.broker.registrar.registrar import DEFAULT_STREAM, new_id
 from wherecast.delivery import QueuedNotification, decode_cursor, encode_cursor
 from wherecast.model import (
@@ -130,12 +131,12 @@ class Subscriber:
     def ack(self, notification: Notification) -> None:
         """Acknowledges a notification: it is not delivered again."""
         sequence = self._own(notification)
-        self._core.courier.ack(self.name, [sequence])
+        self._core.ack(self.name, Acknowledgement(sequences=(sequence,)))
 
     def ack_through(self, notification: Notification) -> None:
         """Acknowledges a notification and all that came before it."""
         sequence = self._own(notification)
-        self._core.courier.ack_through(self.name, sequence)
+        self._core.ack(self.name, Acknowledgement(sequence))
 
     def _own(self, notification: Notification) -> int:
         """The sequence of a notification of this subscriber."""
@@ -191,7 +192,7 @@ class Subscriber:
         received = self._core.publications([one.sequence for one in handed])
         lost = [one.sequence for one, got in zip(handed, received, strict=True) if got is None]
         if lost:
-            self._core.courier.lose(self.name, lost)
+            self._core.lose(self.name, lost)
         return [
             Notification(
                 got.publication,

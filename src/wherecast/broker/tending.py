@@ -28,6 +28,7 @@ class Tending:
         store: what is tended.
         courier: has the queues whose cursors move where a limit is passed.
         retention: the limits of queues, and how often they are enforced.
+        save: returns when the cursors that have changed are stored.
         clock: gives the time in microseconds.
         matcher: the source that matches in this process, if one does: then the segments are of
             this process, which merges and removes them too.
@@ -42,6 +43,7 @@ class Tending:
         store: Store,
         courier: Courier,
         retention: Retention,
+        save: Callable[[], None],
         clock: Callable[[], int],
         matcher: InlineSource | None = None,
     ) -> None:
@@ -51,6 +53,7 @@ class Tending:
         self._courier = courier
         self._retention = retention
         self._every_s = retention.every.total_seconds()
+        self._save = save
         self._clock = clock
         self._matcher = matcher
         self._trim_at = time.monotonic() + self._every_s
@@ -79,7 +82,7 @@ class Tending:
         self._trim_at = time.monotonic() + self._every_s
         try:
             now = self._store.log.time(self._clock())
-            self.queued = enforce(self._store, self._courier.trim, self._retention, now)
+            self.queued = enforce(self._store, self._courier.trim, self._save, self._retention, now)
             if self._matcher is not None:
                 trim_segments(self._store)
             self._courier.release_idle()

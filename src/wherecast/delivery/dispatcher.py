@@ -228,6 +228,10 @@ class Dispatcher:
 
     # What is known.
 
+    def is_behind(self, name: str) -> bool:
+        """Whether a queue waits for notifications to be stored, since it has them not in memory."""
+        return self._queues.is_behind(name)
+
     def cursor(self, name: str) -> Cursor | None:
         """The cursor of a subscriber as it is now; None where it has no queue."""
         return self._queues[name].cursor if name in self._outboxes else None

@@ -65,6 +65,10 @@ class Queues:
         """The queues have heard of all publications before this sequence."""
         return self._notified_end
 
+    def is_behind(self, name: str) -> bool:
+        """Whether a queue has notifications that it can load only once they are committed."""
+        return name in self._behind
+
     def open(self, name: str, cursor: Cursor) -> None:
         """Opens the queue of a subscriber."""
         assert name not in self._queues

@@ -51,8 +51,8 @@ publication back, which it names by stream, publisher and id. tick: the time alo
 RECORD_KINDS: tuple[RecordKind, ...] = get_args(RecordKind)
 
 Encoding = Literal["arrow", "rows"]
-"""How the attributes of an entry are written, by `columns.log_encoding`. arrow: a batch. rows: plain
-rows, as a JSON array."""
+"""How the attributes of an entry are written, by `columns.log_encoding`. arrow: a batch. rows:
+plain rows, as a JSON array."""
 
 ENCODINGS: tuple[Encoding, ...] = get_args(Encoding)
 

@@ -30,6 +30,7 @@ from wherecast.delivery import (
     QueueFigures,
     QueueLimits,
 )
+from wherecast.delivery.queue_items import Item
 from wherecast.model import AcknowledgementError, ConfigError, StoreError, WherecastError
 from wherecast.store.contracts import DamagedSegment, Store
 from wherecast.store.records import Batch, Queued
@@ -48,6 +49,8 @@ class Courier:
         store: has the notifications and the cursors.
         mend: makes the notifications of a range of sequences again, where they are damaged.
         limits: the limits of each queue.
+        hurry: called where somebody waits for notifications that are not committed yet, as nobody
+            received when they came. It neither waits nor calls back.
 
     Attributes:
         cursors: the cursors that have changed since they were stored.
@@ -58,10 +61,12 @@ class Courier:
         store: Store,
         mend: Callable[[int, int], None],
         limits: QueueLimits = DEFAULT_QUEUE_LIMITS,
+        hurry: Callable[[], None] = lambda: None,
     ) -> None:
         progress = store.batches.progress()
         self._store = store
         self._mend = mend
+        self._hurry = hurry
         # Notifications are sent before they are committed: an earlier process may have sent all.
         reach = store.batches.numbering.reach(progress, store.log)
         self._dispatcher = Dispatcher(progress.sequence, reach, limits)
@@ -112,9 +117,8 @@ class Courier:
 
     def notify_items(self, first: int, end: int, items: Mapping[str, Sequence[Item]]) -> None:
         """Gives queues the notifications of a range of sequences, by subscriber."""
-        with self._notifying:
-            with self._lock:
-                loads = self._perform(self._dispatcher.notified(first, end, items))
+        with self._notifying, self._lock:
+            loads = self._perform(self._dispatcher.notified(first, end, items))
         self._try_loads(loads)
 
     def follow(self, sequence: int) -> None:
@@ -194,7 +198,7 @@ class Courier:
                     left = end - monotonic()
                     if found or left <= 0 or self._is_closed:
                         return found
-                    self._dispatcher.wait(name)
+                    self._wait(name)
                     try:
                         self._waiters[name].changed.wait(left)
                     finally:
@@ -246,6 +250,7 @@ class Courier:
         """Has notifications sent, to be taken by `sent`; a connection before this one ends."""
         with self._lock:
             loads = self._perform(self._dispatcher.connect(name, connection, window))
+            self._hurry_for(name)
         self._load_all(loads)
 
     def disconnect(self, name: str, connection: int) -> None:
@@ -279,7 +284,7 @@ class Courier:
         Any thread calls the function, which must neither wait nor call back.
         """
         with self._lock:
-            self._dispatcher.wait(name)
+            self._wait(name)
             waiters = self._waiters[name]
             waiters.listeners.append(listener)
         try:
@@ -299,7 +304,15 @@ class Courier:
         with self._lock:
             return self._dispatcher.totals()
 
-    # Effects of the dispatcher.
+    # Effects of the dispatcher; the lock is held.
+
+    def _wait(self, name: str) -> None:
+        self._dispatcher.wait(name)
+        self._hurry_for(name)
+
+    def _hurry_for(self, name: str) -> None:
+        if self._dispatcher.is_behind(name):
+            self._hurry()
 
     def _perform(self, effects: DispatchEffects) -> Loads:
         """Does what the dispatcher asks for with the lock held; gives back what is to be read."""

@@ -9,12 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
 from wherecast.arrays.vectors import array_of
+from wherecast.broker.door.door_group import AppendedRow
 from wherecast.columns.arrow_schema import is_open_field
 from wherecast.columns.log_encoding import decode_entry
 from wherecast.model import Publication, Schema
@@ -23,6 +24,10 @@ from wherecast.store.contracts import Log
 from wherecast.store.records import Entry, Publications, Receipt
 
 _COLUMN_BYTES = 500  # size of a column beside its values
+_ROW_BYTES = 700  # size of a publication that came alone, beside its values
+_ROWS_MAX = 256  # of a block of such publications
+IdOf = Callable[[int, int], str]
+"""Gives the id of a publication that was sent without one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +50,79 @@ class PublicationCacheLimits:
 _LIMITS = PublicationCacheLimits()
 
 
+@dataclass(frozen=True, slots=True)
+class LoggedPublication:
+    """A publication of the log, as its receivers get it."""
+
+    stream: str
+    offset: int
+    publication: Publication
+
+
+class _RowBlock:
+    """Publications at successive offsets of the first partition that came one by one.
+
+    Attributes:
+        partition: of the publications.
+        first: offset of the first one.
+        rows: the publications; more may follow.
+    """
+
+    __slots__ = ("_bytes", "first", "partition", "rows")
+
+    def __init__(self, rows: Sequence[AppendedRow]) -> None:
+        self.partition = 0
+        self.first = rows[0].offset
+        self.rows: list[AppendedRow] = []
+        self._bytes = 0
+        self.extend(rows)
+
+    @property
+    def end(self) -> int:
+        return self.first + len(self.rows)
+
+    def extend(self, rows: Sequence[AppendedRow]) -> None:
+        """Adds the publications at the next offsets."""
+        self.rows += rows
+        for one in rows:
+            payload = one.publication.payload
+            self._bytes += _ROW_BYTES + 4 * len(one.publication.text) + len(payload or b"")
+
+    def size(self) -> int:
+        """About what it takes, in bytes."""
+        return self._bytes
+
+    def covers(self, offset: int) -> bool:
+        return self.first <= offset < self.end
+
+    def is_narrow(self, columns_max: int) -> bool:
+        """Whether reading a row takes little time."""
+        return True
+
+    def publications(self, offsets: Sequence[int], id_of: IdOf) -> list[LoggedPublication]:
+        """The publications at some offsets."""
+        return [_logged(self.rows[offset - self.first], id_of) for offset in offsets]
+
+
+def _logged(row: AppendedRow, id_of: IdOf) -> LoggedPublication:
+    given = row.publication
+    moment_us = row.accepted_at if given.published_us is None else given.published_us
+    return LoggedPublication(
+        given.stream,
+        row.offset,
+        Publication(
+            dict(given.row),  # whoever receives it may change it
+            given.id or id_of(0, row.offset),
+            given.payload,
+            EPOCH + timedelta(microseconds=moment_us),
+            publisher=given.publisher or None,
+        ),
+    )
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Block:
-    """Publications at successive offsets, a row each.
+    """Publications at successive offsets, a row of columns each.
 
     Attributes:
         partition: of the publications.
@@ -81,14 +156,41 @@ class _Block:
     def covers(self, offset: int) -> bool:
         return self.first <= offset < self.end
 
+    def is_narrow(self, columns_max: int) -> bool:
+        """Whether reading a row takes little time."""
+        return int(self.rows.num_columns) <= columns_max
 
-@dataclass(frozen=True, slots=True)
-class LoggedPublication:
-    """A publication of the log, as its receivers get it."""
+    def publications(self, offsets: Sequence[int], id_of: IdOf) -> list[LoggedPublication]:
+        """The publications at some offsets."""
+        rows = [offset - self.first for offset in offsets]
+        attributes = _attributes(self.rows, rows)
+        ids, moments, publishers, payloads = (
+            _values(column, rows)
+            for column in (
+                *(self.headers.column(name) for name in ("id", "published_at", "publisher")),
+                self.payloads,
+            )
+        )
+        accepted_at = EPOCH + timedelta(microseconds=self.accepted_at)
+        return [
+            LoggedPublication(
+                self.stream,
+                offset,
+                Publication(
+                    values,
+                    id or id_of(self.partition, offset),
+                    payload,
+                    published_at or accepted_at,
+                    publisher=publisher,
+                ),
+            )
+            for offset, values, id, published_at, publisher, payload in zip(
+                offsets, attributes, ids, moments, publishers, payloads, strict=True
+            )
+        ]
 
-    stream: str
-    offset: int
-    publication: Publication
+
+Block = TypeVar("Block", _Block, _RowBlock)
 
 
 class PublicationCache:
@@ -105,7 +207,7 @@ class PublicationCache:
         self,
         log: Log,
         schemas: Callable[[], Mapping[str, Schema]],
-        id_of: Callable[[int, int], str],
+        id_of: IdOf,
         limits: PublicationCacheLimits = _LIMITS,
     ) -> None:
         self._log = log
@@ -113,7 +215,9 @@ class PublicationCache:
         self._schemas = schemas
         self._id_of = id_of
         self._lock = Lock()
-        self._blocks: OrderedDict[tuple[int, int], _Block] = OrderedDict()  # least used first
+        # Least used first.
+        self._blocks: OrderedDict[tuple[int, int], _Block | _RowBlock] = OrderedDict()
+        self._last_rows: _RowBlock | None = None
         self._sizes: dict[tuple[int, int], int] = {}
         self._bytes = 0
         self._firsts: dict[int, list[int]] = {}  # first offsets of blocks, by partition
@@ -151,11 +255,35 @@ class PublicationCache:
         payloads, stream = publications.payloads.take(chosen), publications.stream
         self._keep(_Block(partition, first, stream, receipt.at, batch, headers, payloads))
 
+    def put_rows(self, rows: Sequence[AppendedRow]) -> None:
+        """Keeps publications that came one by one and were appended just now, in order."""
+        start = 0
+        for place in range(1, len(rows) + 1):
+            if place == len(rows) or rows[place].offset != rows[place - 1].offset + 1:
+                self._put_run(rows[start:place])
+                start = place
+
+    def _put_run(self, rows: Sequence[AppendedRow]) -> None:
+        """Keeps publications at successive offsets."""
+        last = self._last_rows
+        with self._lock:
+            if last is not None and last.end == rows[0].offset and len(last.rows) < _ROWS_MAX:
+                key = 0, last.first
+                if key in self._blocks:
+                    last.extend(rows)
+                    self._bytes += last.size() - self._sizes[key]
+                    self._sizes[key] = last.size()
+                    self._blocks.move_to_end(key)
+                    while len(self._blocks) > 1 and self._is_full:
+                        self._drop_oldest()
+                    return
+        self._last_rows = self._keep(_RowBlock(rows))
+
     def _collect(
         self,
         partition: int,
         offsets: Sequence[int],
-        block_at: Callable[[int, int], _Block | None],
+        block_at: Callable[[int, int], _Block | _RowBlock | None],
     ) -> list[LoggedPublication | None]:
         found: list[LoggedPublication | None] = []
         number = 0
@@ -166,11 +294,11 @@ class PublicationCache:
                 number += 1
             else:
                 after = bisect_left(offsets, block.end, number)
-                found.extend(self._publications(block, offsets[number:after]))
+                found.extend(block.publications(offsets[number:after], self._id_of))
                 number = after
         return found
 
-    def _block(self, partition: int, offset: int) -> _Block | None:
+    def _block(self, partition: int, offset: int) -> _Block | _RowBlock | None:
         """The block that covers an offset; None where it cannot be read."""
         cached = self._cached_block(partition, offset)
         if cached is not None:
@@ -183,7 +311,7 @@ class PublicationCache:
                 return self._keep(_block_of(entry, rows))
         return None
 
-    def _cached_block(self, partition: int, offset: int) -> _Block | None:
+    def _cached_block(self, partition: int, offset: int) -> _Block | _RowBlock | None:
         with self._lock:
             firsts = self._firsts.get(partition, [])
             at = bisect_right(firsts, offset) - 1
@@ -194,14 +322,12 @@ class PublicationCache:
                     return self._blocks[key]
         return None
 
-    def _narrow_block(self, partition: int, offset: int) -> _Block | None:
+    def _narrow_block(self, partition: int, offset: int) -> _Block | _RowBlock | None:
         """The block in memory unless it has so many columns that reading a row takes long."""
         block = self._cached_block(partition, offset)
-        if block is None or block.rows.num_columns > self._limits.columns_max:
-            return None
-        return block
+        return block if block is not None and block.is_narrow(self._limits.columns_max) else None
 
-    def _keep(self, block: _Block) -> _Block:
+    def _keep(self, block: Block) -> Block:
         key = block.partition, block.first
         size = block.size()
         with self._lock:
@@ -223,35 +349,6 @@ class PublicationCache:
         self._bytes -= self._sizes.pop((partition, first))
         firsts = self._firsts[partition]
         del firsts[bisect_left(firsts, first)]
-
-    def _publications(self, block: _Block, offsets: Sequence[int]) -> list[LoggedPublication]:
-        """The publications of a block at some offsets."""
-        rows = [offset - block.first for offset in offsets]
-        attributes = _attributes(block.rows, rows)
-        ids, moments, publishers, payloads = (
-            _values(column, rows)
-            for column in (
-                *(block.headers.column(name) for name in ("id", "published_at", "publisher")),
-                block.payloads,
-            )
-        )
-        accepted_at = EPOCH + timedelta(microseconds=block.accepted_at)
-        return [
-            LoggedPublication(
-                block.stream,
-                offset,
-                Publication(
-                    values,
-                    id or self._id_of(block.partition, offset),
-                    payload,
-                    published_at or accepted_at,
-                    publisher=publisher,
-                ),
-            )
-            for offset, values, id, published_at, publisher, payload in zip(
-                offsets, attributes, ids, moments, publishers, payloads, strict=True
-            )
-        ]
 
 
 def _block_of(entry: Entry, rows: pa.RecordBatch) -> _Block:

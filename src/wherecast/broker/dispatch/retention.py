@@ -100,7 +100,7 @@ Trim = Callable[[str, int, int], None]
 """Lets the queue of a subscriber begin at a sequence, and counts what it lost."""
 
 
-def enforce(store: Store, trim: Trim, limits: Retention, now: int) -> int:
+def enforce(store: Store, trim: Trim, save: Callable[[], None], limits: Retention, now: int) -> int:
     """Moves the cursors of queues that pass a limit, then removes publications that no queue has.
 
     Cursors come first, so that every removed notification was counted.
@@ -108,6 +108,7 @@ def enforce(store: Store, trim: Trim, limits: Retention, now: int) -> int:
     Args:
         store: what is kept.
         trim: lets a queue begin later.
+        save: returns when the cursors that have changed are stored.
         limits: how much is kept, and for how long.
         now: the time of the log, which no jump of the clock moves far.
 
@@ -117,5 +118,7 @@ def enforce(store: Store, trim: Trim, limits: Retention, now: int) -> int:
     state = queue_state(store, limits, now)
     for name, (start, lost) in state.overdue.items():
         trim(name, start, lost)
+    if state.overdue:
+        save()
     trim_log(store, now)
     return state.queued

@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from wherecast.broker.door.door_calls import RowReceipt
 from wherecast.broker.intake.intake import PreparedPublications
+from wherecast.broker.intake.single_publication import SinglePublication
 from wherecast.columns import Rejection
 from wherecast.model import Problem, PublicationError
 from wherecast.store.records import Receipt
@@ -77,6 +79,16 @@ def outcome_of(
         int(offsets[0]) if len(offsets) else None,
         int(offsets[-1]) if len(offsets) else None,
     )
+
+
+def single_outcome(given: SinglePublication, receipt: RowReceipt) -> PublishOutcome:
+    """The outcome for a publication that was handed in alone."""
+    if receipt.is_conflict:
+        text = f"id {given.id} came before with another body"
+        return PublishOutcome(0, 0, (Rejection(0, "conflict", text, key="id"),))
+    if receipt.is_duplicate:
+        return PublishOutcome(0, 1)
+    return PublishOutcome(1, 0, (), receipt.offset, receipt.offset)
 
 
 def _between(rejected: Sequence[Rejection], start: int, end: int) -> list[Rejection]:

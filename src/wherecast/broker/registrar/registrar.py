@@ -10,6 +10,7 @@ from datetime import timedelta
 from threading import Lock
 
 from wherecast.broker.core_limits import SUBSCRIPTIONS_MAX
+from wherecast.broker.door.door import Door
 from wherecast.broker.registrar.keep_duration import read_keep
 from wherecast.broker.registrar.names import checked_name
 from wherecast.broker.registrar.schema_changes import refusal_of
@@ -38,6 +39,7 @@ from wherecast.store.changes.change_batches import (
 from wherecast.store.changes.projection import replay
 from wherecast.store.contracts import Store
 from wherecast.store.records import Accepted
+from wherecast.store.store_items import PendingChanges, PendingCursors
 
 DEFAULT_STREAM = "default"
 _PAGE = 10_000
@@ -48,11 +50,18 @@ class Registrar:
 
     Args:
         store: has the registry and the log.
+        door: writes to the log; None makes one.
         subscriptions_max: number of subscriptions of one subscriber.
     """
 
-    def __init__(self, store: Store, subscriptions_max: int = SUBSCRIPTIONS_MAX) -> None:
+    def __init__(
+        self,
+        store: Store,
+        door: Door | None = None,
+        subscriptions_max: int = SUBSCRIPTIONS_MAX,
+    ) -> None:
         self._store = store
+        self._door = Door(store) if door is None else door
         self._most = subscriptions_max
         self._counts: dict[str, int] = {}  # subscriptions, of subscribers that changed some
         self._lock = Lock()
@@ -108,7 +117,8 @@ class Registrar:
             is_new = not self._was_lost(subscriber)
             if is_new:
                 # First, so that a queue of an earlier one of this name is never taken up again.
-                self._store.cursors.write({subscriber: Cursor(self._next_sequence())})
+                begin = {subscriber: Cursor(self._next_sequence())}
+                self._door.write(PendingCursors(begin))
             self._change([subscriber_row(subscriber)], now)
             return is_new
 
@@ -272,7 +282,8 @@ class Registrar:
     def _change(self, changes: Sequence[Row], now: int) -> Accepted:
         """Writes changes to the log; the lock is held."""
         try:
-            return self._store.log.change(batch_of(changes), now)
+            accepted: Accepted = self._door.write(PendingChanges(batch_of(changes), now))
+            return accepted
         except BaseException:
             self._counts.clear()  # they counted on it
             raise

@@ -22,11 +22,11 @@ from typing_extensions import override
 from wherecast.language import Filter, PredicateTable, read_filters
 from wherecast.language.bulk.deferred_reader import AcceptedFilter, DeferredReader
 from wherecast.language.table.table_join import joined
+from wherecast.matching.columnar.one_row.row_searches import RowSearches
 from wherecast.matching.columnar.packing.plan_description import explain_plan
 from wherecast.matching.columnar.packing.samples import Samples
 from wherecast.matching.columnar.run_arrays import load_run, save_run
 from wherecast.matching.columnar.runs import Run, due, matches_of, merged, ordered
-from wherecast.matching.columnar.one_row.row_searches import RowSearches
 from wherecast.matching.engine import Engine, RowMatching, Savable
 from wherecast.matching.ids import Ids
 from wherecast.matching.matches import Id, Matches, RowMatches

@@ -1,9 +1,13 @@
-"""The inline runner of the live pipeline: the stage in this process, batch after batch.
+"""The inline runner of the live pipeline: the stage in this process.
 
-Concurrency: one thread at a time.
+What was just appended is matched at once, publication by publication (`match_rows`) or together
+(`match_written`); what lies in the log is matched range by range (`next_batch`). Either way a batch
+record follows: one for all that was matched since the last one.
+
+Concurrency: one thread at a time matches, and one commits.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from wherecast.model import StoreError
@@ -11,20 +15,30 @@ from wherecast.pipeline.live.batch_plan import PUBLICATIONS_MAX, Range, plan
 from wherecast.pipeline.live.pipeline_figures import PipelineFigures
 from wherecast.pipeline.live.repair.attempts import Attempts
 from wherecast.pipeline.live.stage.commit_batch import batch_of
-from wherecast.pipeline.live.stage.match_range import match_range
+from wherecast.pipeline.live.stage.group_matches import group_matches
+from wherecast.pipeline.live.stage.match_range import MatchedRange, match_range
+from wherecast.pipeline.live.stage.match_row import LoggedRow, group_row, match_row
 from wherecast.pipeline.live.stage.read_range import read_range
-from wherecast.pipeline.live.subscriptions.live_subscriptions import DEFAULT_INDEX
+from wherecast.pipeline.live.subscriptions.live_subscriptions import (
+    DEFAULT_INDEX,
+    LiveSubscriptions,
+)
 from wherecast.pipeline.live.subscriptions.share_index import IndexFactory
 from wherecast.pipeline.live.subscriptions.subscription_cache import SubscriptionCache
+from wherecast.pipeline.live.unrecorded import Unrecorded
 from wherecast.store.contracts import Store
+from wherecast.store.position import Position
 from wherecast.store.records import Batch, Progress
 
 FindPoison = Callable[[Range, int], list[int]]
 """The offsets of publications of a range, with a version of changes, that end the process."""
 
+NotifyRow = Callable[[int, dict[str, tuple[str, ...]]], None]
+"""Takes the offset of a publication with the ids that matched, by subscriber."""
+
 
 class InlinePipeline:
-    """Batches of a store's log, each made by `next_batch` and then committed.
+    """Batches of a store's log, each matched and then committed.
 
     Args:
         store: what it works on.
@@ -35,6 +49,7 @@ class InlinePipeline:
 
     Attributes:
         progress: what was committed.
+        matched: what was matched; not before what was committed.
         figures: what was done so far.
     """
 
@@ -52,50 +67,161 @@ class InlinePipeline:
         self._publications_max = publications_max
         self._epoch = store.batches.begin()
         self.progress = store.batches.progress()  # an earlier one cannot add to it any more
+        self.matched = self.progress.position
         self._turn = 0  # the partition that comes first, where several have something new
         self.figures = PipelineFigures()
-        self._subscriptions = SubscriptionCache(store.log, store.snapshots, index)
+        self._cache = SubscriptionCache(store.log, store.snapshots, index)
+        self._known: LiveSubscriptions | None = None  # as of the last call
+        self._changes = 0  # the version that matching knows
+        self._unrecorded: Unrecorded | None = None
+        self._recording: Batch | None = None  # on its way to the store
         # Looked at before the first batch, and of no use after it.
         self._attempts = None if store.snapshots is None else Attempts(store.snapshots)
         self._poison: dict[int, list[int]] = {}
 
+    # What was just appended.
+
+    @property
+    def unrecorded(self) -> tuple[int, int]:
+        """Numbers of records and of matches since the last batch record."""
+        waiting = self._unrecorded
+        return (0, 0) if waiting is None else (len(waiting), waiting.matches)
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the log has records that were not matched."""
+        return not self.matched.reaches(self._store.log.ends())
+
+    def match_rows(self, rows: Iterable[LoggedRow], notify: NotifyRow) -> None:
+        """Matches the publications after `matched`, one by one, and notifies each at once.
+
+        Raises:
+            StoreError: the log cannot be read. What was notified before stays matched.
+        """
+        known = self._current()
+        for row in rows:
+            versions = match_row(row, known)
+            if versions is None:
+                matched = self._match_range(Range(0, row.offset, row.offset + 1), known)
+                versions = matched.matches.versions.tolist()
+                self._waiting(row.offset).dead_letters.extend(matched.dead_letters)
+            else:
+                self.figures.publications += 1
+                self.figures.matches += len(versions)
+            notify(row.offset, group_row(versions, known.roster) if versions else {})
+            self._waiting(row.offset).add_row(row.offset, versions)
+            self.matched = Position({0: row.offset + 1})
+
+    def match_written(self, first: int, end: int, notify: Callable[[Batch], None]) -> None:
+        """Matches records after `matched` that were just appended, and notifies them together.
+
+        Raises:
+            StoreError: the log cannot be read; nothing was notified.
+        """
+        known = self._current()
+        matched = self._match_range(Range(0, first, end), known)
+        notify(batch_of(matched, self._changes, self._now()))
+        self._waiting(first).add_range(matched)
+        self.matched = Position({0: end})
+
+    def _waiting(self, first: int) -> Unrecorded:
+        if self._unrecorded is None:
+            self._unrecorded = Unrecorded(first, first)
+        return self._unrecorded
+
+    def _current(self) -> LiveSubscriptions:
+        """The subscriptions with all changes that the log has."""
+        changes = self._store.log.changes_end()
+        if self._known is None or changes != self._changes:
+            self._known = self._subscriptions(changes)
+        return self._known
+
+    # Batches.
+
+    def waiting_batch(self) -> Batch | None:
+        """The batch of all that was matched and has no record yet; None if there is none.
+
+        A batch that could not be committed comes again first.
+        """
+        if self._recording is None and self._unrecorded is not None:
+            waiting, self._unrecorded = self._unrecorded, None
+            known = self._known
+            assert known is not None
+            with self.figures.timed("group"):
+                grouped = group_matches(waiting.joined(), known.roster)
+            self.figures.filters, self.figures.index_bytes = len(known), known.index_bytes
+            self._recording = Batch(
+                0,
+                waiting.first,
+                waiting.end,
+                self._changes,
+                waiting.runs,
+                grouped,
+                tuple(waiting.dead_letters),
+                self._now(),
+                is_sound=True,
+            )
+        return self._recording
+
     def next_batch(self) -> Batch | None:
         """A batch of what is new in the log, matched but not committed; None if nothing is.
 
-        Where several partitions have something new, they take turns.
+        What was matched already comes first. Where several partitions have something new, they
+        take turns.
         """
-        log, start = self._store.log, self.progress.position
-        planned = plan(log, start, self._publications_max, self._turn)
+        waiting = self.waiting_batch()
+        if waiting is not None:
+            return waiting
+        start = self.progress.position
+        planned = plan(self._store.log, start, self._publications_max, self._turn)
         if planned is None:
             return None
         range_ = min(planned.ranges, key=lambda one: (one.partition < self._turn, one.partition))
         if self._attempts is not None and self._attempts.begin(self.progress.sequence):
             self._look_for_poison(range_, planned.changes)
-        with self.figures.timed("subscriptions"):
-            known = self._subscriptions.at(start, planned.changes)
-        # Never before the last batch, whatever the clock says: ages are looked up by these times.
-        now = max(self.progress.at, log.time(self._clock()))
-        poison = self._poison.get(range_.partition, ())
-        matched = match_range(range_, read_range(log, range_), known, now, poison)
-        self.figures.add(matched.figures)
-        self.figures.holds([matched.figures])
-        return batch_of(matched, planned.changes, now)
+        self._known = self._subscriptions(planned.changes)
+        matched = self._match_range(range_, self._known)
+        self._recording = batch_of(matched, planned.changes, self._now())
+        self.matched = Position({**start, range_.partition: range_.end})
+        return self._recording
 
     def commit(self, batch: Batch) -> Progress:
-        """Commits the batch that `next_batch` gave.
+        """Commits the batch that was given last.
 
         Raises:
             ConflictError: another pipeline has taken over.
-            StoreError: it could not be written; `next_batch` gives it again.
+            StoreError: it could not be written; it is given again.
         """
+        assert batch is self._recording
         with self.figures.timed("commit"):
             self.progress = self._store.batches.commit(batch, self._epoch)
+        self._recording = None
         self._turn = batch.partition + 1
         self.figures.batches += 1
         if self._attempts is not None:
             self._attempts.passed()
             self._attempts, self._poison = None, {}
         return self.progress
+
+    def _subscriptions(self, changes: int) -> LiveSubscriptions:
+        # From what is committed on: a batch that waits names versions that ended since.
+        with self.figures.timed("subscriptions"):
+            known = self._cache.at(self.progress.position, changes)
+        self._changes = changes
+        return known
+
+    def _match_range(self, range_: Range, known: LiveSubscriptions) -> MatchedRange:
+        poison = self._poison.get(range_.partition, ())
+        matched = match_range(
+            range_, read_range(self._store.log, range_), known, self._now(), poison
+        )
+        self.figures.add(matched.figures)
+        self.figures.holds([matched.figures])
+        return matched
+
+    def _now(self) -> int:
+        # Never before the last batch, whatever the clock says: ages are looked up by these times.
+        return max(self.progress.at, self._store.log.time(self._clock()))
 
     def _look_for_poison(self, range_: Range, changes: int) -> None:
         if self._find_poison is not None and not self._poison:

@@ -49,7 +49,7 @@ def context_of(core: BrokerCore, settings: Settings, pipeline: PipelineState) ->
         publish_batcher=PublishBatcher(
             core, pools, timings, given.publications_max, settings.publications
         ),
-        ack_batcher=AckBatcher(core.courier, pools, timings),
+        ack_batcher=AckBatcher(core, pools, timings),
         writer=NotificationWriter(core),
         timings=timings,
         counters=Counters(),

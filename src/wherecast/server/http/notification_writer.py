@@ -75,7 +75,7 @@ class NotificationWriter:
             parts = self._parts_of([one.sequence for one in some], self._core.publications) or ()
             lost = [one.sequence for one, part in zip(some, parts, strict=True) if not part]
             if lost:
-                self._core.courier.lose(name, lost)
+                self._core.lose(name, lost)
                 with self._lock:
                     self.unwritable += sum(part == _UNWRITABLE for part in parts)
             for place, (one, part) in enumerate(zip(some, parts, strict=True)):

@@ -14,11 +14,9 @@ from wherecast.matching.columnar.layout import GroupFlag, Header, ProgramPointer
 from wherecast.matching.columnar.one_row.row_plan import NOT_PLAIN, RowPlan
 from wherecast.matching.columnar.one_row.row_state import STOPS_MAX, RowRooms, RowState
 from wherecast.matching.columnar.one_row.row_tests import RowTests
-from wherecast.matching.columnar.packed import PackedTrees
 from wherecast.matching.columnar.search.candidate_tests import CandidateTests
-from wherecast.matching.columnar.search.encoder import address, addresses
+from wherecast.matching.columnar.search.encoder import address
 from wherecast.matching.columnar.search.programs import Programs
-from wherecast.matching.columnar.search.tree_matching import TreeInputs
 from wherecast.matching.columnar.snapshot import Snapshot
 
 Ints = npt.NDArray[np.int64]

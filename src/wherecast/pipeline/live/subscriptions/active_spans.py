@@ -31,6 +31,12 @@ class Span:
     end: Position | None
     stream: int
 
+    def holds(self, partition: int, offset: int) -> bool:
+        """Whether the version acts on the publication at an offset."""
+        if offset < self.begin[partition]:
+            return False
+        return self.end is None or offset < self.end[partition]
+
     def is_over(self, position: Position) -> bool:
         """Whether it holds no publication at a position and beyond, or none at all."""
         if self.end is None:

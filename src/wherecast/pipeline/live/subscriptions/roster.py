@@ -141,6 +141,13 @@ class Roster:
         """Whether each version acts on the publication at the offset beside it; None: all do."""
         return self._spans.acting(partition, offsets, versions)
 
+    def acting_at(self, partition: int, offset: int, versions: list[int]) -> list[int]:
+        """Those of some versions that act on the publication at an offset."""
+        spans = self._spans.by_version
+        if not spans:
+            return versions
+        return [one for one in versions if one not in spans or spans[one].holds(partition, offset)]
+
     def reclaim(self, position: Position) -> dict[str, list[int]]:
         """Drops the versions that act on nothing at a position and beyond.
 

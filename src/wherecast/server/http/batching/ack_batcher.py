@@ -10,8 +10,8 @@ Concurrency: one event loop.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from wherecast.broker.broker_core import BrokerCore
 from wherecast.broker.dispatch.acknowledgement import Acknowledgement
-from wherecast.broker.dispatch.courier import Courier
 from wherecast.model import WherecastError
 from wherecast.server.http.batching.batcher import Batcher
 from wherecast.server.http.stage_timings import Timings
@@ -35,13 +35,13 @@ class AckBatcher:
     """Stores acknowledgements, those of several subscribers together.
 
     Args:
-        courier: has the queues.
+        core: has the queues, and stores their cursors.
         pools: the threads that write.
         timings: counts the seconds of the stage.
     """
 
-    def __init__(self, courier: Courier, pools: ThreadPools, timings: Timings) -> None:
-        self._courier = courier
+    def __init__(self, core: BrokerCore, pools: ThreadPools, timings: Timings) -> None:
+        self._core = core
         self._timings = timings
         self._batcher: Batcher[_WaitingAck, Problems] = Batcher(
             pools, self._apply, lambda _, __: _REST_S, _MOST
@@ -71,10 +71,10 @@ class AckBatcher:
         """Stores the acknowledgements of each subscriber joined; where refused, one by one."""
         with self._timings.timed("acknowledge"):
             joined = [(one.name, Acknowledgement.joined(one.each)) for one in given]
-            refused = self._courier.acknowledge(joined)
+            refused = self._core.acknowledge(joined)
             again = [one for one, why in zip(given, refused, strict=True) if why is not None]
             each = [(one.name, wanted) for one in again for wanted in one.each]
-            problems = iter(self._courier.acknowledge(each) if each else ())
+            problems = iter(self._core.acknowledge(each) if each else ())
             return [
                 [None if why is None else next(problems) for _ in one.each]
                 for one, why in zip(given, refused, strict=True)
