@@ -31,7 +31,7 @@ def following(path: Path) -> Iterator[tuple[Store, Courier, Runner]]:
     registrar.subscribe(Subscription("s1", "no2 > 0", "ana"), 0)
     courier = Courier(store, lambda first, end: None)
     courier.open("ana")
-    tending = Tending(store, courier, Retention(), now_us)
+    tending = Tending(store, courier, Retention(), lambda: None, now_us)
     runner = Runner(CommitSource(store.batches, courier), tending, courier.close)
     try:
         yield store, courier, runner

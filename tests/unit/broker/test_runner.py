@@ -42,7 +42,7 @@ class ScriptedSource:
 def runner_of(source: ScriptedSource, failed: Event) -> Runner:
     store = open_store("memory:")
     courier = Courier(store, lambda first, end: None)
-    return Runner(source, Tending(store, courier, Retention(), lambda: 0), failed.set)
+    return Runner(source, Tending(store, courier, Retention(), lambda: None, lambda: 0), failed.set)
 
 
 def test_a_problem_is_told_and_the_source_tries_again() -> None:

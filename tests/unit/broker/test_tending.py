@@ -1,5 +1,6 @@
 """The upkeep of a store: limits are enforced, segments merged, damage mended, problems told."""
 
+from collections.abc import Callable
 from itertools import count
 from threading import Event, Thread
 from typing import Any
@@ -10,6 +11,7 @@ from tests.unit.broker.feeding import match, opened, publish, queued
 from wherecast import ConflictError, StoreError, Subscription
 from wherecast.broker.core_limits import Retention
 from wherecast.broker.dispatch.courier import Courier
+from wherecast.broker.door.door import Door
 from wherecast.broker.inline_source import InlineSource
 from wherecast.broker.tending import Tending
 from wherecast.store.contracts import DamagedSegment, Store
@@ -35,13 +37,23 @@ def stored(steps_us: int = 0) -> Store:
     return store
 
 
+def tending_of(
+    store: Store,
+    courier: Courier,
+    clock: Callable[[], int],
+    matcher: InlineSource | None = None,
+) -> Tending:
+    door = Door(store, courier.cursors)
+    return Tending(store, courier, Retention(), door.save_cursors, clock, matcher)
+
+
 def unmended(first: int, end: int) -> None:
     raise AssertionError(f"{first} to {end} is not damaged")
 
 
 def test_limits_are_enforced_where_another_process_matches() -> None:
     store = stored(8 * DAY_US)
-    tending = Tending(store, Courier(store, unmended), Retention(), lambda: 8 * DAY_US)
+    tending = tending_of(store, Courier(store, unmended), lambda: 8 * DAY_US)
     assert queued(store, "ana") == [0, 1]
     tending.enforce_limits()
     assert queued(store, "ana") == []
@@ -52,7 +64,7 @@ def test_limits_are_enforced_where_another_process_matches() -> None:
 def test_a_clock_that_jumps_ahead_takes_nothing_from_a_queue() -> None:
     store = stored()
     wall = iter([0, 8 * DAY_US, 8 * DAY_US, 0])
-    tending = Tending(store, Courier(store, unmended), Retention(), lambda: next(wall))
+    tending = tending_of(store, Courier(store, unmended), lambda: next(wall))
     for _ in range(4):
         tending.enforce_limits()
         assert queued(store, "ana") == [0, 1]
@@ -62,13 +74,13 @@ def test_segments_are_removed_where_this_process_matches() -> None:
     store = stored(8 * DAY_US)
     courier = Courier(store, unmended)
     matcher = InlineSource(store, courier, lambda: 0)
-    Tending(store, courier, Retention(), lambda: 8 * DAY_US, matcher).enforce_limits()
+    tending_of(store, courier, lambda: 8 * DAY_US, matcher).enforce_limits()
     assert store.mailboxes.starts_at() == store.batches.progress().sequence
 
 
 def test_a_problem_is_told_until_limits_are_enforced(monkeypatch: pytest.MonkeyPatch) -> None:
     store = stored()
-    tending = Tending(store, Courier(store, unmended), Retention(), lambda: 0)
+    tending = tending_of(store, Courier(store, unmended), lambda: 0)
 
     def broken(*_: object) -> None:
         raise StoreError("the disk is gone")
@@ -85,7 +97,7 @@ def test_a_problem_is_told_until_limits_are_enforced(monkeypatch: pytest.MonkeyP
 
 def test_a_problem_is_looked_at_again_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     store = stored()  # limits are enforced every minute otherwise
-    tending = Tending(store, Courier(store, unmended), Retention(), lambda: 0)
+    tending = tending_of(store, Courier(store, unmended), lambda: 0)
     counts, healed = store.mailboxes.counts, Event()
 
     def once(*given: Any) -> Any:
@@ -119,7 +131,7 @@ def test_damage_is_mended(monkeypatch: pytest.MonkeyPatch, error: Exception | No
     def damaged(*_: object) -> None:
         raise DamagedSegment(0, 2, "a bit was flipped")
 
-    tending = Tending(store, Courier(store, mend), Retention(), lambda: 0)
+    tending = tending_of(store, Courier(store, mend), lambda: 0)
     with monkeypatch.context() as patched:
         patched.setattr(store.mailboxes, "counts", damaged)
         tending.enforce_limits()
@@ -131,7 +143,7 @@ def test_segments_are_merged_after_a_commit() -> None:
     store = stored()
     courier = Courier(store, unmended)
     matcher = InlineSource(store, courier, lambda: 0)
-    tending = Tending(store, courier, Retention(), lambda: 0, matcher)
+    tending = tending_of(store, courier, lambda: 0, matcher)
     merge, merged = store.mailboxes.merge, Event()
 
     def noted() -> int:

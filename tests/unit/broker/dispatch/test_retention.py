@@ -8,6 +8,7 @@ import pytest
 
 import wherecast as wc
 from wherecast.broker.broker_core import BrokerCore, CoreEnvironment
+from wherecast.broker.dispatch.acknowledgement import Acknowledgement
 from wherecast.broker.core_limits import Retention
 from wherecast.broker.dispatch.retention import enforce
 from wherecast.broker.intake.intake import prepare
@@ -70,16 +71,16 @@ class Days:
         return start // GAP if len(self.store.log.ends()) == 1 else start
 
     def trim(self, limits: Retention) -> None:
-        enforce(self.store, self.core.courier.trim, limits, self.now)
+        enforce(self.store, self.core.courier.trim, self.core.door.save_cursors, limits, self.now)
         trim_segments(self.store)
-        enforce(self.store, self.core.courier.trim, limits, self.now)
+        enforce(self.store, self.core.courier.trim, self.core.door.save_cursors, limits, self.now)
 
     def taken(self, name: str) -> int:
         return len(self.core.courier.take(name, 1000, 0))
 
     def ack(self, name: str, count: int) -> None:
         taken = self.core.courier.take(name, count, 0)
-        self.core.courier.ack_through(name, taken[-1].sequence)
+        self.core.ack(name, Acknowledgement(taken[-1].sequence))
 
 
 @pytest.fixture(params=KINDS)
@@ -111,7 +112,10 @@ def test_what_is_too_old_is_lost_and_counted(days: Days) -> None:
 def test_a_queue_that_is_closed_is_counted_too(days: Days) -> None:
     days.pass_days(5)
     elsewhere = BrokerCore(days.store, SCHEMA)  # where nobody has asked for a queue
-    enforce(days.store, elsewhere.courier.trim, Retention(queue_age=timedelta(days=2)), days.now)
+    limits = Retention(queue_age=timedelta(days=2))
+    enforce(
+        days.store, elsewhere.courier.trim, elsewhere.door.save_cursors, limits, days.now
+    )
     assert {name: cursor.lost for name, cursor in days.store.cursors.all()} == {
         "ana": 30,
         "bob": 30,
