@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from wherecast.matching.columnar.one_row.row_plan import RowPlan
 from wherecast.matching.columnar.one_row.row_search import RowSearch
+from wherecast.matching.columnar.packing.samples import Samples
 from wherecast.matching.columnar.runs import Run
 from wherecast.matching.columnar.snapshot import Snapshot
 from wherecast.matching.matches import RowMatches
@@ -26,9 +27,9 @@ class RowSearches:
         counts: int64 [4], the publications, inner and leaf blocks, and entries of all searches.
     """
 
-    def __init__(self, schema: Schema) -> None:
+    def __init__(self, schema: Schema, samples: Samples) -> None:
         self.counts = np.zeros(4, np.int64)
-        self._schema = schema
+        self._schema, self._samples = schema, samples
         self._known: tuple[Sequence[Run], list[RowSearch]] = ((), [])
 
     def match(self, runs: Sequence[Run], row: Mapping[str, Any], now: int) -> RowMatches | None:
@@ -56,4 +57,4 @@ class RowSearches:
     def _search(self, snapshot: Snapshot) -> RowSearch:
         table = snapshot.table
         plan = RowPlan(self._schema, table.attributes[: table.eager], table.strings)
-        return RowSearch(snapshot, plan, self.counts)
+        return RowSearch(snapshot, plan, self.counts, self._samples)
