@@ -60,6 +60,8 @@ class CompiledSearch:
         memory = None if self._programs is None else self._programs.memory
         self._memory = memory if memory is not None and memory.slots else None
         self._globe = [] if inputs is None else _globe_of(snapshot)
+        self._counts = counts
+        self._flat: CompiledSearch | None = None
         self._has_elements = len(self._rooms.elements) > 0
         self._states: list[RowState] = []
 
@@ -79,7 +81,7 @@ class CompiledSearch:
             except NOT_PLAIN:
                 return None
             if self._globe and self._is_off_globe(state):
-                return None
+                return self._without_trees().match(row, now)
             if self._memory is not None:
                 self._find_codes(state)
             if self._has_elements:
@@ -90,6 +92,11 @@ class CompiledSearch:
             return None if found < 0 else state.out[:found].copy()
         finally:
             states.append(state)
+
+    def _without_trees(self) -> "CompiledSearch":
+        if self._flat is None:
+            self._flat = CompiledSearch(self._snapshot, self._plan, self._counts, None)
+        return self._flat
 
     def _is_off_globe(self, state: RowState) -> bool:
         """Whether it has a position off the globe, where the boxes around circles do not hold."""

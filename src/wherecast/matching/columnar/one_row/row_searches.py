@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
-from wherecast.matching.columnar.one_row.row_plan import RowPlan
+from wherecast.matching.columnar.one_row.row_plan import NOT_PLAIN, RowPlan
 from wherecast.matching.columnar.one_row.row_search import RowSearch
+from wherecast.matching.columnar.one_row.slot_values import SlotValues
 from wherecast.matching.columnar.packing.samples import Samples
 from wherecast.matching.columnar.runs import Run
 from wherecast.matching.columnar.snapshot import Snapshot
@@ -37,6 +39,11 @@ class RowSearches:
         known, searches = self._known
         if known is not runs:
             searches = self._made(runs)
+        if len(searches) == 1 and runs[0].hidden is None:
+            found = searches[0].match(row, now)
+            return None if found is None else RowMatches(((runs[0].ids, found),))
+        if not runs:
+            return self._no_filters(row, now)
         parts = []
         for run, search in zip(runs, searches, strict=True):
             numbers = search.match(row, now)
@@ -45,7 +52,15 @@ class RowSearches:
             if run.hidden is not None:
                 numbers = numbers[~run.hidden[numbers]]
             parts.append((run.ids, numbers))
-        return RowMatches(parts) if parts else None
+        return RowMatches(parts)
+
+    def _no_filters(self, row: Mapping[str, Any], now: int) -> RowMatches | None:
+        plan = RowPlan(self._schema, (), pa.array([], pa.large_string()))
+        try:
+            plan.fill(row, SlotValues(1), now)
+        except NOT_PLAIN:
+            return None
+        return RowMatches(())
 
     def _made(self, runs: Sequence[Run]) -> list[RowSearch]:
         """The searches of runs; those of snapshots that were there before are used again."""

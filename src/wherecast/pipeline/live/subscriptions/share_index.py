@@ -6,15 +6,16 @@ decided by a factory, and makes no difference to its matches.
 Concurrency: one thread at a time.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from wherecast.arrays.vectors import array_of, values_of
-from wherecast.matching.engine import Engine
+from wherecast.matching.engine import Engine, RowMatching
 from wherecast.matching.ids import Ids
 from wherecast.matching.kinds import make_engine, need_kind
 from wherecast.matching.matches import Matches
@@ -107,6 +108,22 @@ class ShareIndex:
             return np.zeros(batch.num_rows, np.int64), np.zeros(0, np.int64)
         matches = index.match(batch)
         return matches.counts, _versions(matches)
+
+    def match_one(self, stream: str, row: Mapping[str, Any], now: int) -> Ints | None:
+        """The versions of the filters that are true on a publication, int64, in no order.
+
+        None where the publication is bad, or only `match` can tell.
+
+        Args:
+            stream: of the publication.
+            row: its attributes, as they came.
+            now: the value of `now()`, microseconds since 1970.
+        """
+        index = self.indexes.get(stream)
+        if not isinstance(index, RowMatching):
+            return None
+        found = index.match_one(row, now)
+        return None if found is None else found.to_array()
 
 
 def _versions(matches: Matches) -> Ints:
