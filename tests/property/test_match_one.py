@@ -6,6 +6,7 @@ from itertools import chain
 from random import Random
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from tests.property.odd_rows import odd_row
@@ -16,6 +17,7 @@ from wherecast import Index, PublicationError, Schema
 from wherecast.columns import decode_rows
 from wherecast.workloads import WORKLOADS
 
+ONE_WAYS = ("columns", "flat", "trees")
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 WIDE = Schema.from_dict(
     {
@@ -81,18 +83,25 @@ def compared(
     return good, index
 
 
-@pytest.mark.parametrize("way", ["columns", "flat", "trees"])
 @pytest.mark.parametrize("workload", WORKLOADS)
-def test_it_gives_what_match_gives(
-    workload: str, way: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    take(way, monkeypatch)
-    good, index = compared(workload, random_of((workload, way)), 200, 60)
-    assert good > 20
-    assert index.stats()["rows_matched_one_by_one"] > 10
+def test_it_gives_what_match_gives(workload: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = random_of(workload)
+    take(rng.choice(ONE_WAYS), monkeypatch)
+    good, _ = compared(workload, rng, 200, 100)
+    assert good > 40
 
 
-@pytest.mark.parametrize("way", ["columns", "flat", "trees"])
+@pytest.mark.parametrize("workload", sorted(set(WORKLOADS) - {"mixed", "rules"}))
+def test_ordinary_rows_need_no_batch(workload: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    take(random_of(workload).choice(ONE_WAYS), monkeypatch)
+    drawn = WORKLOADS[workload]()
+    index = Index(drawn.schema)
+    index.add_all(pa.Table.from_batches(drawn.filters(200)))
+    assert assert_same(index, next(drawn.publications(60)).to_pylist()) == 60
+    assert index.stats()["rows_matched_one_by_one"] == 60
+
+
+@pytest.mark.parametrize("way", ONE_WAYS)
 @pytest.mark.parametrize("is_open", [False, True])
 def test_every_type_with_odd_filters(
     way: str, is_open: bool, monkeypatch: pytest.MonkeyPatch
@@ -101,14 +110,14 @@ def test_every_type_with_odd_filters(
     rng, schema = random_of((way, is_open)), Schema(WIDE.attributes, is_open)
     index = Index(schema)
     index.add_all(enumerate([*FILTERS, *odd_filters(rng, schema, 100)]), "skip")
-    assert_same(index, [odd_row(rng, schema, make_row(rng, schema)) for _ in range(300)])
+    assert_same(index, [odd_row(rng, schema, make_row(rng, schema)) for _ in range(200)])
 
 
-@pytest.mark.parametrize("way", ["columns", "flat", "trees"])
+@pytest.mark.parametrize("way", ONE_WAYS)
 def test_drawn_schemas(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     take(way, monkeypatch)
     rng = random_of(way)
-    for _ in range(12):
+    for _ in range(6):
         schema = make_schema(rng, domains=True)
         index = Index(schema)
         index.add_all(enumerate(odd_filters(rng, schema, 40)), "skip")
@@ -117,6 +126,9 @@ def test_drawn_schemas(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.soak("match-one")
 @pytest.mark.parametrize("workload", WORKLOADS)
-def test_a_million_rows(workload: str) -> None:
+def test_a_million_rows(workload: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    good = 0
     for job in range(10):
-        compared(workload, random_of((workload, job)), 2_000, 9_100)
+        take(("trees", "trees", "flat", "columns")[job % 4], monkeypatch)
+        good += compared(workload, random_of((workload, job)), 2_000, 9_100)[0]
+    print(f"{workload}: 91,000 odd rows, {good:,} of them good")  # what the campaign met

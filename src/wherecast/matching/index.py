@@ -168,16 +168,15 @@ class Index:
             PublicationError: the schema refuses the publication; every problem is listed.
             ConfigError: the table has not one row.
         """
-        row = publication
-        if type(row) is not dict and not isinstance(row, Mapping):
-            row = self._one_row(publication)
+        is_plain = type(publication) is dict or isinstance(publication, Mapping)
+        row = publication if is_plain else self._one_row(publication)
         if self._rows is not None and row is not None:
             times = current_micros() if now is None else time_micros(now)
             with counting(self._errors):
                 found = self._rows.match_one(row, times)
             if found is not None:
                 return found.to_list()
-        matches = self.match(publication if row is None else [publication], now)
+        matches = self.match([publication] if is_plain else publication, now)
         if len(matches) != 1:
             raise _not_one(f"{len(matches)} of them")
         return matches.to_pylist()[0]

@@ -25,8 +25,9 @@ from wherecast.matching.columnar.snapshot import Snapshot
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.int32]
-_SLOTS_MAX = 4  # slots whose sides are compared for all conjunctions
-_TRIED_MAX = 20  # candidates that remain to be decided, more of which are left to the batch
+_SLOTS_MIN = 4  # slots whose sides are compared for all conjunctions
+_SIDES_MAX = 1 << 22  # sides of more slots
+_TRIED_MAX = 20  # candidates that remain to be decided; more are left to the batch
 
 
 class SlotSides:
@@ -90,7 +91,8 @@ class ColumnSearch:
         plain, width = snapshot.plain, len(snapshot.is_float)
         self._sizes = np.diff(plain.offsets)
         asked = np.bincount(plain.slots, minlength=width)
-        most = np.argsort(-asked, kind="stable")[:_SLOTS_MAX]
+        compared = max(_SLOTS_MIN, _SIDES_MAX // max(1, len(self._sizes)))
+        most = np.argsort(-asked, kind="stable")[:compared]
         self._sides = [
             SlotSides(plain, slot, bool(snapshot.is_float[slot]))
             for slot in most[asked[most] > 0].tolist()

@@ -126,13 +126,17 @@ class LiveSubscriptions:
             place: its partition and its offset.
             now: the value of `now()`, microseconds since 1970.
         """
-        found = [np.zeros(0, np.int64)]
+        found: list[Ints] = []
         for share in self.shares:
+            if stream not in share.indexes:
+                continue
             own = share.match_one(stream, row, now)
             if own is None:
                 return None
             found.append(own)
-        versions = found[1] if len(found) == 2 else np.concatenate(found)
+        if not found:  # nobody told whether the publication is good
+            return None
+        versions = found[0] if len(found) == 1 else np.concatenate(found)
         partition, offset = place
         acting = self.roster.acting(partition, np.full(len(versions), offset), versions)
         return versions if acting is None else versions[acting]
