@@ -8,7 +8,7 @@ READY := .venv/ready
 PYTEST := $(BIN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder
 ARGS :=# further arguments of pytest, for instance ARGS="-x -k geo"
 ONLY :=# one of the campaigns, which are the names that tests give to the marker `soak`
-CAMPAIGNS := broker-kills flips full-disk-spark live-oracle live-oracle-spark parser server-kills server-kills-spark spark-kills
+CAMPAIGNS := broker-kills flips full-disk-spark live-oracle live-oracle-spark match-one parser server-kills server-kills-spark spark-kills
 
 demo: $(READY) ## run the main job on local Spark and show the result
 	@scripts/with-java $(BIN)/wherecast demo

@@ -24,7 +24,8 @@ from tests.contract.feed import GAP
 from tests.seeds import random_of, run_seed
 from wherecast import Publication, Subscription
 from wherecast.broker.broker_core import BrokerCore
-from wherecast.columns.log_encoding import decode_batch
+from wherecast.broker.dispatch.acknowledgement import Acknowledgement
+from wherecast.columns.log_encoding import decode_entry
 from wherecast.store.contracts import Log, Store
 from wherecast.store.embedded.cursors import EmbeddedCursors
 from wherecast.store.embedded.directory import Directory
@@ -174,7 +175,7 @@ def taken(core: BrokerCore, wanted: pa.Table) -> pa.Table:
             for one in some:
                 found.add(name, one.sequence // GAP, one.subscription_ids)
             left -= len(some)
-            core.courier.ack_through(name, some[-1].sequence)
+            core.ack(name, Acknowledgement(some[-1].sequence))
         if left > 0:  # something is lost: the others need not be waited for as well
             limit_s = 0.0
     return found.table()
@@ -261,7 +262,7 @@ def exported(store: Store) -> dict[str, pa.Table]:
     parts: dict[str, list[pa.Table]] = {}
     for entry in store.log.read(0, 0, store.log.ends()[0]):
         assert entry.damage is None
-        batch = decode_batch(entry.attributes, schemas[entry.stream])
+        batch = decode_entry(entry.attributes, entry.encoding, schemas[entry.stream])
         rows = batch if entry.rows is None else batch.take(pa.array(entry.rows))
         table = pa.Table.from_batches([rows])
         for place, field in enumerate(table.schema):

@@ -65,9 +65,7 @@ class Ids(Sequence[Id]):
     def some(self, numbers: npt.NDArray[np.int32]) -> list[Id]:
         """The ids of some numbers."""
         if not self.is_text:
-            if self._values is None:
-                self._values = values_of(self.array)
-            found: list[Id] = self._values[numbers].tolist()
+            found: list[Id] = self.some_ints(numbers).tolist()
             return found
         if len(self.array) > _SMALL:
             return self.array.take(array_of(numbers)).to_pylist()  # type: ignore[no-any-return]
@@ -75,6 +73,12 @@ class Ids(Sequence[Id]):
             self._texts = self.array.to_pylist()
         texts = self._texts
         return [texts[number] for number in numbers.tolist()]
+
+    def some_ints(self, numbers: npt.NDArray[np.int32]) -> Ints:
+        """The ids of some numbers, where ids are ints."""
+        if self._values is None:
+            self._values = values_of(self.array)
+        return self._values.take(numbers)
 
     def order(self) -> Ints | None:
         """The numbers in the order of the ids; None where they are in that order already."""

@@ -2,10 +2,13 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from wherecast.columns import decode_rows, read_arrow
+import pyarrow as pa
+
+from wherecast.columns import arrow_schema, decode_rows, read_arrow
 from wherecast.columns.decoded import Decoded
 from wherecast.columns.now_column import with_now
 from wherecast.language import Filter
@@ -29,6 +32,8 @@ from wherecast.model.values import INT_MAX, INT_MIN, is_text
 
 if TYPE_CHECKING:  # these load the kernels of a tree
     from wherecast.matching.trees.betree.branch import Branch, BranchFigures
+
+_SAME_IN_ARROW = ("float", "int", "bool", "string")  # types whose values mean the same in a mapping
 
 
 class Index:
@@ -163,17 +168,18 @@ class Index:
             PublicationError: the schema refuses the publication; every problem is listed.
             ConfigError: the table has not one row.
         """
-        times = current_micros() if now is None else time_micros(now)
-        row = publication
-        if not isinstance(row, Mapping):
-            row = self._one_row(publication)
+        is_plain = type(publication) is dict or isinstance(publication, Mapping)
+        row = publication if is_plain else self._one_row(publication)
         if self._rows is not None and row is not None:
+            times = current_micros() if now is None else time_micros(now)
             with counting(self._errors):
                 found = self._rows.match_one(row, times)
             if found is not None:
                 return found.to_list()
-        matches = self.match(publication if row is None else [publication], now)
-        return list(matches.to_pylist()[0])
+        matches = self.match([publication] if is_plain else publication, now)
+        if len(matches) != 1:
+            raise _not_one(f"{len(matches)} of them")
+        return matches.to_pylist()[0]
 
     def stats(self) -> dict[str, Any]:
         """Figures about the index: its kind, the number of filters, and others by kind.
@@ -320,15 +326,26 @@ class Index:
         return made
 
     def _one_row(self, table: Any) -> dict[str, Any] | None:
-        """The row of a table of one row; None where only `match` can tell what it means.
+        """The row of a table whose columns are those of the schema; None: only `match` can tell.
 
         Raises:
             ConfigError: the table has not one row.
         """
         rows = getattr(table, "num_rows", None)
-        if rows is not None and rows != 1:
-            raise ConfigError(f"match_one takes one publication, not a table of {rows} rows")
-        return None
+        if isinstance(table, list | tuple) or rows not in (None, 1):
+            raise _not_one("a list of publications" if rows is None else f"a table of {rows} rows")
+        if not isinstance(table, pa.RecordBatch | pa.Table) or table.schema != self._columns_of_one:
+            return None
+        try:
+            return table.to_pylist()[0]  # type: ignore[no-any-return]
+        except ValueError:  # a text that is not UTF-8, a time beyond those of Python
+            return None
+
+    @cached_property
+    def _columns_of_one(self) -> pa.Schema | None:
+        """The columns whose values are read as those of a mapping; None where some are not."""
+        plain = all(one.type in _SAME_IN_ARROW and not one.scale for one in self.schema)
+        return arrow_schema(self.schema) if plain and not self.schema.open else None
 
     def _drawable(self) -> Drawable:
         if not isinstance(self._engine, Drawable):
@@ -403,6 +420,10 @@ class Index:
         if isinstance(id, str) and not is_text(id):
             raise ConfigError(f"the id {id!r} has a lone surrogate, which is no character")
         return str if isinstance(id, str) else int
+
+
+def _not_one(given: str) -> ConfigError:
+    return ConfigError(f"match_one takes one publication, not {given}")
 
 
 def _row_matching(engine: Engine) -> RowMatching | None:

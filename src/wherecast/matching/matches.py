@@ -18,6 +18,9 @@ class IdColumn(Protocol):
     def some(self, numbers: npt.NDArray[np.int32]) -> list[Id]:
         """The ids of some numbers."""
 
+    def some_ints(self, numbers: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+        """The ids of some numbers, where ids are ints."""
+
 
 class RowMatches:
     """The filters that one publication satisfies, as numbers of the columns of ids of an index.
@@ -37,6 +40,13 @@ class RowMatches:
             ids, numbers = self.parts[0]
             return ids.some(numbers)
         return [id for ids, numbers in self.parts for id in ids.some(numbers)]
+
+    def to_array(self) -> npt.NDArray[np.int64]:
+        """The ids, which must be ints, in no order."""
+        found = [ids.some_ints(numbers) for ids, numbers in self.parts]
+        if len(found) == 1:
+            return found[0]
+        return np.concatenate([np.zeros(0, np.int64), *found])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -141,7 +141,7 @@ def _read_int(value: object) -> int:
         if isinstance(value, float | Decimal):
             return _whole(value)
         raise ValueProblem("wrong_type", f"needs an int, not {describe(value)}")
-    number = index(value)
+    number = int(index(value))  # exactly an int, where the value is of a subclass
     if not INT_MIN <= number <= INT_MAX:
         raise ValueProblem("out_of_range", f"{_short(number)} does not fit into 64 bits")
     return number
@@ -216,7 +216,7 @@ def _read_string(value: object) -> str:
         raise ValueProblem("wrong_type", f"needs a string, not {describe(value)}")
     if not is_text(value):
         raise ValueProblem("malformed", "has a lone surrogate, which is no character")
-    return value
+    return str.__str__(value)  # exactly a string, where the value is of a subclass
 
 
 def is_text(text: str) -> bool:

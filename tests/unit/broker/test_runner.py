@@ -22,6 +22,7 @@ class ScriptedSource:
 
     def __init__(self, *script: StoreError | BaseException | None) -> None:
         self.problem: StoreError | None = None
+        self.is_finished = False
         self.steps = list(script)
         self.is_through, self._wake = Event(), Event()
 
@@ -37,6 +38,12 @@ class ScriptedSource:
 
     def wake(self) -> None:
         self._wake.set()
+
+    def hurry(self) -> None:
+        raise AssertionError("nobody waits")
+
+    def finish(self) -> None:
+        self.is_finished = True
 
 
 def runner_of(source: ScriptedSource, failed: Event) -> Runner:

@@ -221,3 +221,35 @@ def test_figures(index: Index) -> None:
     index.add("a", "no2 > 40")
     assert index.stats()["filters"] == 1
     assert index.stats()["kind"] == index.kind
+
+
+def test_one_publication(index: Index) -> None:
+    index.add_all({"s1": "no2 > 40", "s2": "city = 'Zagreb'", "s3": "no2 < 10"})
+    assert sorted(index.match_one(DUSTY)) == ["s1", "s2"]
+    assert index.match_one(CLEAN) == ["s3"]
+    assert index.match_one({}) == []
+
+
+def test_one_publication_as_a_table(index: Index) -> None:
+    index.add_all({"s1": "no2 > 40", "s2": "city = 'Zagreb'", "s3": "no2 < 10"})
+    exact = pa.table({"no2": [45.0], "city": ["Zagreb"], "count": pa.array([None], pa.int64())})
+    tables = [exact, exact.to_batches()[0], exact.drop_columns(["count"]), exact.to_pandas()]
+    for table in tables:
+        assert sorted(index.match_one(table)) == ["s1", "s2"]
+
+
+def test_one_publication_is_one(index: Index) -> None:
+    two = pa.table({"no2": [1.0, 2.0]})
+    for given in (two, two.slice(0, 0), two.to_pandas(), [DUSTY], [], [DUSTY, CLEAN]):
+        with pytest.raises(ConfigError, match="one publication"):
+            index.match_one(given)
+
+
+def test_one_bad_publication_is_refused_as_in_a_list(index: Index) -> None:
+    index.add("s", "no2 > 40")
+    for row in ({"no2": "x"}, {"no3": 1.0}, {"count": 1.5, "city": 5}):
+        with pytest.raises(PublicationError) as single:
+            index.match_one(row)
+        with pytest.raises(PublicationError) as listed:
+            index.match([row])
+        assert single.value.problems == listed.value.problems

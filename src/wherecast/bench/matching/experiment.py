@@ -9,6 +9,7 @@ from wherecast.bench.case import batch_of, filters_of
 from wherecast.bench.choice import check_choice
 from wherecast.bench.matching import engines as engines
 from wherecast.bench.matching.cases import SAMPLE, SCALE, MatchingCase, cases, scale
+from wherecast.bench.matching.one_by_one import ONE_BY_ONE, one_by_one
 from wherecast.bench.matching.peers import PEERS, Peer
 from wherecast.bench.matching.start import START, starts
 from wherecast.bench.matching.text_peers import TEXT_PEERS
@@ -24,6 +25,11 @@ VIEWS = (
     View("process seconds", {
         **_CASE, "publications": "pubs", "matches": "matches",
         "text to first match, s": "text to first match s", "process seconds": "process s",
+    }),
+    View("calls/s", {
+        **_CASE, "engine": "engine", "matches": "matches",
+        "matches/publication": "matches/pub", "calls/s": "calls/s of CPU",
+        "CPU µs/call": "CPU µs/call", "CPU µs/call of match": "of match of a list",
     }),
     View("read seconds", {
         **_CASE, "read seconds": "read s", "first build seconds": "first build s",
@@ -50,16 +56,18 @@ def rows(size: int | None, seed: int, only: str | None = None) -> Iterator[Row |
     Args:
         size: the largest number of filters per case; None is the size of the targets.
         seed: the seed of the workloads.
-        only: one workload, `scale` or `start`; None is all of them.
+        only: one workload, `scale`, `start` or `one by one`; None is all of them.
 
     Raises:
         WrongResult: two engines disagree.
     """
-    check_choice("workload", only, (*WORKLOADS, SCALE, START))
+    check_choice("workload", only, (*WORKLOADS, SCALE, START, ONE_BY_ONE))
     pa.set_cpu_count(1)
     if only in (None, START):
         yield Doing("starting two processes, the first without compiled code")
         yield from starts(seed)
+    if only in (None, ONE_BY_ONE):
+        yield from one_by_one(size, seed)
     for case in cases(size, only):
         yield from _case(case, seed)
     if only in (None, SCALE):

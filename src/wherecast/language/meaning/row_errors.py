@@ -8,8 +8,7 @@ expression that would cost too much, count each time they are tried.
 Concurrency: `counting` is of one thread. Any number of threads may add to the same counts.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ContextDecorator
 from contextvars import ContextVar
 from threading import Lock
 from typing import Final
@@ -44,14 +43,27 @@ class RowErrors:
 _counted: ContextVar[RowErrors | None] = ContextVar("row_errors", default=None)
 
 
-@contextmanager
-def counting(errors: RowErrors | None) -> Iterator[None]:
+class _Counting(ContextDecorator):
+    """A context in which errors are added to some counts; it is entered for each publication."""
+
+    __slots__ = ("_errors", "_token")
+
+    def __init__(self, errors: RowErrors | None) -> None:
+        self._errors = errors
+
+    def _recreate_cm(self) -> "_Counting":
+        return _Counting(self._errors)  # each call of what it decorates has its own
+
+    def __enter__(self) -> None:
+        self._token = _counted.set(self._errors)
+
+    def __exit__(self, *_: object) -> None:
+        _counted.reset(self._token)
+
+
+def counting(errors: RowErrors | None) -> _Counting:
     """A context in which the errors of this thread are added to some counts; None counts none."""
-    token = _counted.set(errors)
-    try:
-        yield
-    finally:
-        _counted.reset(token)
+    return _Counting(errors)
 
 
 def is_counting() -> bool:

@@ -46,6 +46,10 @@ class Quantisers:
         """The bytes of bounds and tables."""
         return self.bounds.nbytes + self.tables.nbytes
 
+    def keys(self, slot: int) -> Ints:
+        """The keys at which cells of a slot begin, int64, without padding."""
+        return self.bounds[self.bound_ends[slot] : self.bound_ends[slot + 1] - _PADDING]
+
     def counts(self) -> Ints:
         """The cells of each slot below the open upper end, int64 [slots]."""
         bounds: Ints = np.diff(self.bound_ends) - _PADDING

@@ -85,7 +85,7 @@ class ColumnarIndex(Engine, RowMatching, Savable):
         self._span: slice | None = None  # the runs that are being merged
         self._rent = 0.0  # what several runs have cost since the last change
         self._counters: Counter[str] = Counter()
-        self._row_searches = RowSearches(schema)
+        self._row_searches = RowSearches(schema, self._samples)
 
     def __len__(self) -> int:
         return self._count
@@ -294,15 +294,26 @@ class ColumnarIndex(Engine, RowMatching, Savable):
             return f"filters: {len(self):,}, each tried on whole columns; trees need numba"
         for run in runs:
             run.snapshot.packed_trees(self._samples.batches)
-        lines, done = explain_plan(runs), self._counters["publications_matched"]
+        lines, done = explain_plan(runs), self._counts()["publications_matched"]
         if done:
             costs = ", ".join(f"{value:,.1f} {name}" for name, value in self._costs().items())
             lines += f"\nper publication, of {done:,} so far: {costs}"
         return lines
 
+    def _counts(self) -> dict[str, int]:
+        """What was counted so far, publications of batches and single ones together."""
+        counts = {name: self._counters[name] for name in _COUNTERS}
+        singles = dict(zip(_COUNTERS[-4:], self._row_searches.counts.tolist(), strict=True))
+        return {
+            **counts,
+            **{name: counts[name] + count for name, count in singles.items()},
+            "rows_matched_one_by_one": singles["publications_matched"],
+        }
+
     def _costs(self) -> dict[str, float]:
         """The average cost of a publication so far."""
-        counters, done = self._counters, max(1, self._counters["publications_matched"])
+        counters = self._counts()
+        done = max(1, counters["publications_matched"])
         return {
             "inner blocks": counters["blocks_inner_read"] / done,
             "leaf blocks": counters["blocks_leaf_read"] / done,
@@ -312,7 +323,7 @@ class ColumnarIndex(Engine, RowMatching, Savable):
     @property
     def candidates(self) -> int:
         """The number of entries decided one by one so far."""
-        return self._counters["entries_checked"]
+        return self._counts()["entries_checked"]
 
     @property
     def nbytes(self) -> int:
@@ -333,5 +344,5 @@ class ColumnarIndex(Engine, RowMatching, Savable):
             "tree_bytes": sum(run.snapshot.tree_bytes for run in runs),
             "groups": sum(run.snapshot.groups for run in runs),
             "per_publication": self._costs(),
-            **{name: self._counters[name] for name in _COUNTERS},
+            **self._counts(),
         }

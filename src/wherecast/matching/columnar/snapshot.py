@@ -195,14 +195,14 @@ class Snapshot:
             samples: of publications, from which the planner learns where the trees are built now.
         """
         slots, rows = SlotBatch(batch, self.table), batch.num_rows
-        if not self._takes_trees(rows * len(self.plain.kinds)):
+        if not self.takes_trees(rows * len(self.plain.kinds)):
             return self._match_plain(slots, np.arange(rows))
         odd = np.flatnonzero(self._odd(slots.columns, rows))
         if len(odd):
             return self._match_mixed(slots, odd, samples)
         return self._match_trees(slots, samples)
 
-    def _takes_trees(self, work: int) -> bool:
+    def takes_trees(self, work: int) -> bool:
         """Whether to use trees: they are built already, or pay after so much work without them."""
         if not compiles():
             return False

@@ -8,8 +8,8 @@ import pytest
 
 import wherecast as wc
 from wherecast.broker.broker_core import BrokerCore, CoreEnvironment
-from wherecast.broker.dispatch.acknowledgement import Acknowledgement
 from wherecast.broker.core_limits import Retention
+from wherecast.broker.dispatch.acknowledgement import Acknowledgement
 from wherecast.broker.dispatch.retention import enforce
 from wherecast.broker.intake.intake import prepare
 from wherecast.pipeline.live.inline_pipeline import InlinePipeline
@@ -113,9 +113,7 @@ def test_a_queue_that_is_closed_is_counted_too(days: Days) -> None:
     days.pass_days(5)
     elsewhere = BrokerCore(days.store, SCHEMA)  # where nobody has asked for a queue
     limits = Retention(queue_age=timedelta(days=2))
-    enforce(
-        days.store, elsewhere.courier.trim, elsewhere.door.save_cursors, limits, days.now
-    )
+    enforce(days.store, elsewhere.courier.trim, elsewhere.door.save_cursors, limits, days.now)
     assert {name: cursor.lost for name, cursor in days.store.cursors.all()} == {
         "ana": 30,
         "bob": 30,
@@ -136,7 +134,8 @@ def test_a_queue_that_is_too_large_loses_its_oldest(days: Days) -> None:
 def test_single_acknowledgements_are_not_counted_as_lost(days: Days) -> None:
     days.pass_days(2)
     taken = days.core.courier.take("ana", 20, 0)
-    days.core.courier.ack("ana", [taken[3].sequence, taken[5].sequence, taken[15].sequence])
+    sequences = tuple(taken[place].sequence for place in (3, 5, 15))
+    days.core.ack("ana", Acknowledgement(sequences=sequences))
     days.trim(Retention(queue_age=timedelta(days=1)))
     assert days.taken("ana") == 9
     assert days.core.courier.figures("ana").lost == 8

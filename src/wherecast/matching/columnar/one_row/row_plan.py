@@ -5,7 +5,7 @@ model, as columns read their suspects. What a plan does not know it leaves to th
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import pyarrow as pa
 
@@ -14,6 +14,7 @@ from wherecast.language.meaning.derived import Derived
 from wherecast.language.meaning.element import Element
 from wherecast.language.meaning.evaluate import row_value
 from wherecast.language.meaning.formula import NOW
+from wherecast.matching.columnar.one_row.slot_values import SlotValues
 from wherecast.matching.columnar.one_row.text_keys import TextKeys
 from wherecast.model import DEFAULT_LIMITS, Attribute, Schema
 from wherecast.model.arrays import canonical_array
@@ -27,23 +28,13 @@ NOT_PLAIN = (KeyError, OverflowError, TypeError, ValueError)
 """What a row raises that is left to the batch, which says what is wrong with it, if anything."""
 
 
-class SlotValues(Protocol):
-    """Where a plan puts values."""
-
-    doubles: memoryview
-    ints: memoryview
-    there: memoryview
-    texts: dict[int, str]
-
-    def put_elements(self, slot: int, values: Sequence[float | int], has_null: bool) -> None:
-        """Puts the distinct elements of an array."""
-
-
 class RowPlan:
     """The attributes of a schema with their slots.
 
-    Attributes:
-        reads_now: whether filters ask for the time.
+    Args:
+        schema: of the publications.
+        attributes: of the slots.
+        strings: those of the index, sorted and distinct.
     """
 
     def __init__(self, schema: Schema, attributes: Sequence[Attribute], strings: pa.Array) -> None:
@@ -66,10 +57,6 @@ class RowPlan:
             one.name: _entry(one, plain.get((one.name, one.type), _NO_SLOT)) for one in schema
         }
         self._elements = elements
-
-    @property
-    def reads_now(self) -> bool:
-        return self._now >= 0 or bool(self._derived)
 
     def fill(self, row: Mapping[str, Any], into: SlotValues, now: int) -> None:
         """Puts the values of a publication into their slots.

@@ -8,9 +8,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
-from wherecast.matching.columnar.one_row.row_plan import RowPlan
+from wherecast.matching.columnar.one_row.row_plan import NOT_PLAIN, RowPlan
 from wherecast.matching.columnar.one_row.row_search import RowSearch
+from wherecast.matching.columnar.one_row.slot_values import SlotValues
+from wherecast.matching.columnar.packing.samples import Samples
 from wherecast.matching.columnar.runs import Run
 from wherecast.matching.columnar.snapshot import Snapshot
 from wherecast.matching.matches import RowMatches
@@ -26,9 +29,9 @@ class RowSearches:
         counts: int64 [4], the publications, inner and leaf blocks, and entries of all searches.
     """
 
-    def __init__(self, schema: Schema) -> None:
+    def __init__(self, schema: Schema, samples: Samples) -> None:
         self.counts = np.zeros(4, np.int64)
-        self._schema = schema
+        self._schema, self._samples = schema, samples
         self._known: tuple[Sequence[Run], list[RowSearch]] = ((), [])
 
     def match(self, runs: Sequence[Run], row: Mapping[str, Any], now: int) -> RowMatches | None:
@@ -36,6 +39,11 @@ class RowSearches:
         known, searches = self._known
         if known is not runs:
             searches = self._made(runs)
+        if len(searches) == 1 and runs[0].hidden is None:
+            found = searches[0].match(row, now)
+            return None if found is None else RowMatches(((runs[0].ids, found),))
+        if not runs:
+            return self._no_filters(row, now)
         parts = []
         for run, search in zip(runs, searches, strict=True):
             numbers = search.match(row, now)
@@ -44,7 +52,15 @@ class RowSearches:
             if run.hidden is not None:
                 numbers = numbers[~run.hidden[numbers]]
             parts.append((run.ids, numbers))
-        return RowMatches(parts) if parts else None
+        return RowMatches(parts)
+
+    def _no_filters(self, row: Mapping[str, Any], now: int) -> RowMatches | None:
+        plan = RowPlan(self._schema, (), pa.array([], pa.large_string()))
+        try:
+            plan.fill(row, SlotValues(1), now)
+        except NOT_PLAIN:
+            return None
+        return RowMatches(())
 
     def _made(self, runs: Sequence[Run]) -> list[RowSearch]:
         """The searches of runs; those of snapshots that were there before are used again."""
@@ -56,4 +72,4 @@ class RowSearches:
     def _search(self, snapshot: Snapshot) -> RowSearch:
         table = snapshot.table
         plan = RowPlan(self._schema, table.attributes[: table.eager], table.strings)
-        return RowSearch(snapshot, plan, self.counts)
+        return RowSearch(snapshot, plan, self.counts, self._samples)

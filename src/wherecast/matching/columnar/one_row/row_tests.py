@@ -4,12 +4,21 @@ from bisect import bisect_left
 from collections.abc import Callable
 from typing import Any
 
+from wherecast.language.meaning.element import Element
 from wherecast.language.meaning.evaluate import Row, evaluate, row_value
 from wherecast.language.meaning.expression import Distance, Expression
 from wherecast.language.meaning.keys import float_key
 from wherecast.language.table.predicate_table import OPERATORS, Kind
 from wherecast.matching.columnar.layout import Exact
 from wherecast.matching.columnar.search.programs import Programs
+from wherecast.matching.columnar.snapshot import Snapshot
+
+
+def programs_of(snapshot: Snapshot) -> Programs | None:
+    """What decides the candidates of a snapshot; None where nothing remains to be decided."""
+    if snapshot.programs is None and len(snapshot.later.rows):
+        return Programs.of_all(snapshot.table, snapshot.plain)
+    return snapshot.programs
 
 
 class RowTests:
@@ -50,12 +59,27 @@ class RowTests:
         )  # fmt: skip
 
     def _key_holds(self, place: int) -> bool:
-        exact = self._programs.exact
-        key, kind = self._key(int(exact.slots[place])), int(exact.kinds[place])
+        slot, kind = int(self._programs.exact.slots[place]), int(self._programs.exact.kinds[place])
+        attribute = self._programs.table.attributes[slot]
+        if isinstance(attribute, Element):
+            return self._elements_hold(place, kind, self._row.get(attribute.name))
+        key = self._key(slot)
         if kind == Exact.MISSING:
             return key is None
-        if key is None:
+        return key is not None and self._contains(place, kind, key)
+
+    def _elements_hold(self, place: int, kind: int, array: Any) -> bool:
+        """Whether a predicate holds on the elements of an array, None where there is none."""
+        if array is None:
             return False
+        asked = Exact.SET if kind == Exact.NOT_SET else kind
+        keys = [self._key_of_value(one) for one in array if one is not None]
+        inside = any(self._contains(place, asked, key) for key in keys)
+        return inside if kind == asked else not inside and None not in array
+
+    def _contains(self, place: int, kind: int, key: int) -> bool:
+        """Whether a key is in the range or the set of a predicate."""
+        exact = self._programs.exact
         low, high = int(exact.lows[place]), int(exact.highs[place])
         if kind == Exact.RANGE:
             return low <= key <= high
@@ -66,13 +90,13 @@ class RowTests:
         return True
 
     def _key(self, slot: int) -> int | None:
-        """The key of a derived value; computed once, since errors count each time."""
+        """The key of a value; a derived one is computed once, since errors count each time."""
         if slot not in self._keys:
-            attribute = self._programs.table.attributes[slot]
-            value: Any = row_value(attribute, self._row)
-            if isinstance(value, str):
-                value = self._key_of(value)
-            elif attribute.type == "float" and value is not None:
-                value = float_key(value)
-            self._keys[slot] = None if value is None else int(value)
+            value = row_value(self._programs.table.attributes[slot], self._row)
+            self._keys[slot] = None if value is None else self._key_of_value(value)
         return self._keys[slot]
+
+    def _key_of_value(self, value: Any) -> int:
+        if isinstance(value, str):
+            return self._key_of(value)
+        return float_key(value) if isinstance(value, float) else int(value)

@@ -114,7 +114,7 @@ def entries_of(predicates: Predicates, whole: npt.NDArray[np.bool_]) -> Entries:
         ends = np.cumsum(np.concatenate([[0], sizes]))
         rows = spans(offsets[:-1][conjunctions], sizes)
         part = np.repeat(counting(copies), sizes)
-    lows, highs, missing = _sides(predicates, rows)
+    lows, highs, missing = sides_of(predicates, rows)
     split = np.flatnonzero(divisor[rows])
     if len(split):
         place = part[split] // divisor[rows[split]] % parts[rows[split]]
@@ -194,7 +194,7 @@ def _splits(owner: Ints, parts: Ints, sets: npt.NDArray[np.bool_], count: int) -
         waiting = np.setdiff1d(fitting, first, assume_unique=True)
 
 
-def _sides(predicates: Predicates, rows: Ints) -> tuple[Ints, Ints, npt.NDArray[np.uint8]]:
+def sides_of(predicates: Predicates, rows: Ints) -> tuple[Ints, Ints, npt.NDArray[np.uint8]]:
     """The box sides of predicate rows, sets as their hull."""
     slots, kinds = predicates.slots[rows], predicates.kinds[rows]
     lows, highs = predicates.least[slots].copy(), predicates.most[slots].copy()

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from wherecast.arrays.ranges import counting, spans
 from wherecast.language.meaning.index_plan import FAILS, MATCHES
+from wherecast.language.table.predicate_table import PredicateTable
 from wherecast.matching.columnar.layout import RECORD_KIND_BITS, RECORD_SLOT_BITS
 from wherecast.matching.columnar.search.programs import Programs
 from wherecast.matching.columnar.search.residual_checks import LaterRows
@@ -64,7 +65,7 @@ class CandidateTests:
         offsets = np.cumsum(sizes) - sizes
         rows, jumps = np.empty(int(sizes.sum()), np.int64), np.empty(int(sizes.sum()), np.int64)
         at = spans(offsets, residual)
-        rows[at] = _cover_rows(programs)[later.rows[spans(later.offsets[chosen], residual)]]
+        rows[at] = cover_rows(programs.table)[later.rows[spans(later.offsets[chosen], residual)]]
         is_last = counting(residual) + 1 == np.repeat(sizes, residual)
         jumps[at] = np.where(is_last, MATCHES, 1) << 16 | FAILS
         at = spans(offsets + residual, tests)
@@ -80,9 +81,8 @@ class CandidateTests:
         return self.records.nbytes + self.rows.nbytes + self.starts.nbytes + self.of_entries.nbytes
 
 
-def _cover_rows(programs: Programs) -> Ints:
-    """The rows of the table that its covers have, int64 [predicates of the covers]."""
-    table = programs.table
+def cover_rows(table: PredicateTable) -> Ints:
+    """The rows of a table that its covers have, int64 [predicates of the covers]."""
     return np.flatnonzero(~np.repeat(table.are_programs(), np.diff(table.predicate_offsets)))
 
 

@@ -157,7 +157,7 @@ class ProgramRun:
         slots = exact.slots[rows]
         there = self._batch.there[publications, slots]
         keys = self._batch.keys[publications, slots]
-        return _tested(exact, rows, kinds, keys, there)
+        return tested(exact, rows, kinds, keys, there)
 
 
 class ProgramBatch:
@@ -201,7 +201,7 @@ class ProgramBatch:
                 continue
             keys, there = self._batch.keys(slot)
             at, kinds = publications[mine], exact.kinds[rows[mine]]
-            holds[mine] = _tested(exact, rows[mine], kinds, keys[at], there[at])
+            holds[mine] = tested(exact, rows[mine], kinds, keys[at], there[at])
         return holds
 
     def _remember(self, publications: Ints, rows: Ints, holds: Bools) -> None:
@@ -245,7 +245,7 @@ def _elements_tested(
     return holds
 
 
-def _tested(
+def tested(
     exact: Predicates, rows: Ints, kinds: npt.NDArray[np.uint8], keys: Ints, there: Bools
 ) -> Bools:
     """Which predicates hold on which keys, bool [tests]."""

@@ -35,7 +35,7 @@ def match_row(row: LoggedRow, subscriptions: LiveSubscriptions) -> list[int] | N
         own = share.match_one(row.stream, row.row, row.accepted_at)
         if own is None:
             return None
-        found += own
+        found += own.tolist()
     return subscriptions.roster.acting_at(0, row.offset, found)
 
 

@@ -3,7 +3,11 @@
 Concurrency: one thread at a time.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from wherecast.matching.engine import Savable
 from wherecast.pipeline.live.subscriptions.roster import NewFilter, Roster
@@ -11,6 +15,7 @@ from wherecast.pipeline.live.subscriptions.share_index import IndexFactory, Shar
 from wherecast.store.position import Position
 from wherecast.store.records import ChangeEntry
 
+Ints = npt.NDArray[np.int64]
 DEFAULT_INDEX = IndexFactory()
 
 
@@ -107,6 +112,34 @@ class LiveSubscriptions:
             if self.roster.is_crowded:
                 self.collect(self.roster.floor)
         self.roster.need(version)
+
+    def match_one(
+        self, stream: str, row: Mapping[str, Any], place: tuple[int, int], now: int
+    ) -> Ints | None:
+        """The versions that act on a publication and are true on it, int64, in no order.
+
+        None where the publication is bad, or only `match_share` can tell.
+
+        Args:
+            stream: of the publication.
+            row: its attributes, as they came.
+            place: its partition and its offset.
+            now: the value of `now()`, microseconds since 1970.
+        """
+        found: list[Ints] = []
+        for share in self.shares:
+            if stream not in share.indexes:
+                continue
+            own = share.match_one(stream, row, now)
+            if own is None:
+                return None
+            found.append(own)
+        if not found:  # nobody told whether the publication is good
+            return None
+        versions = found[0] if len(found) == 1 else np.concatenate(found)
+        partition, offset = place
+        acting = self.roster.acting(partition, np.full(len(versions), offset), versions)
+        return versions if acting is None else versions[acting]
 
     def collect(self, position: Position) -> None:
         """Drops the versions that act on nothing at a position and beyond."""

@@ -109,21 +109,23 @@ class ShareIndex:
         matches = index.match(batch)
         return matches.counts, _versions(matches)
 
-    def match_one(self, stream: str, row: Mapping[str, Any], now: int) -> list[int] | None:
-        """The versions of the filters that are true on one publication; None: `match` must tell.
+    def match_one(self, stream: str, row: Mapping[str, Any], now: int) -> Ints | None:
+        """The versions of the filters that are true on a publication, int64, in no order.
+
+        None where the publication is bad, or only `match` can tell.
 
         Args:
             stream: of the publication.
-            row: its attributes, canonical, by declared name.
-            now: when it was accepted.
+            row: its attributes, as they came.
+            now: the value of `now()`, microseconds since 1970.
         """
         index = self.indexes.get(stream)
         if index is None:
-            return []
+            return np.zeros(0, np.int64)
         if not isinstance(index, RowMatching):
             return None
         found = index.match_one(row, now)
-        return None if found is None else [int(version) for version in found.to_list()]
+        return None if found is None else found.to_array()
 
 
 def _versions(matches: Matches) -> Ints:

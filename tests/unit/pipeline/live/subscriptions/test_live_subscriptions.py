@@ -64,6 +64,34 @@ def ids_of(roster: Roster, versions: np.ndarray) -> list[str]:
     return roster.held.names.ids_of(names).to_pylist()
 
 
+def singles(subscriptions: LiveSubscriptions, count: int) -> list[tuple[int, str]]:
+    """The same, one publication after the other."""
+    found = []
+    for offset in range(count):
+        versions = subscriptions.match_one("air", ROW, (0, offset), 0)
+        assert versions is not None
+        found += [(offset, id) for id in ids_of(subscriptions.roster, versions)]
+    return sorted(found)
+
+
+def test_publications_one_by_one_meet_the_same_subscriptions() -> None:
+    log = of(
+        PUBLISH, subscribe("a"), PUBLISH, subscribe("b"), subscribe("c", "no2 > 50"), PUBLISH,
+        unsubscribe("a"), PUBLISH,
+    )  # fmt: skip
+    for shares in (1, 3):
+        subscriptions = LiveSubscriptions(shares=shares)
+        subscriptions.advance(log.changes(0, log.changes_end), log.changes_end)
+        assert singles(subscriptions, 4) == matches(subscriptions, 4)
+        assert singles(subscriptions, 4) == [(1, "a"), (2, "a"), (2, "b"), (3, "b")]
+
+
+def test_a_bad_publication_and_an_unknown_stream_are_left_to_the_stage() -> None:
+    subscriptions = known(of(subscribe("a")))
+    assert subscriptions.match_one("air", {"no2": "x"}, (0, 0), 0) is None
+    assert subscriptions.match_one("water", ROW, (0, 0), 0) is None
+
+
 def test_it_acts_from_the_next_publication_on() -> None:
     log = of(PUBLISH, subscribe("a"), PUBLISH, subscribe("b"), PUBLISH)
     assert matches(known(log), 3) == [(1, "a"), (2, "a"), (2, "b")]

@@ -4,10 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +12,6 @@ import apsw
 import pytest
 
 from tests.contract.stores import Body, Place, bodies_in, changes, embedded_place, publications
-from tests.power_cut import recorded_disk
 from tests.unit.store.embedded.filled import fill
 from tests.unit.store.embedded.test_database import SmallDisk
 from wherecast.model.errors import StoreError
@@ -27,7 +23,7 @@ from wherecast.store.embedded.store import EmbeddedStore
 from wherecast.store.ids.publication_ids import generated_id
 from wherecast.store.ids.recent_ids import IdWindow
 from wherecast.store.position import Position
-from wherecast.store.records import Entry, Publications
+from wherecast.store.records import Entry
 
 ROOT = Path(__file__).parents[4]
 LIMIT_S = 60
@@ -274,62 +270,6 @@ def test_a_full_disk_heals_by_itself(path: Path, monkeypatch: pytest.MonkeyPatch
     assert place.log.change(changes(("subscriber", "", "ana")), at=0).version == 0
     place.close()
     disk.unregister()
-
-
-@contextmanager
-def busy(path: Path) -> Iterator[None]:
-    """Another process writes, as far as SQLite can tell: the first to commit has to wait."""
-    other = apsw.Connection(str(path / "log.db"))
-    other.execute("BEGIN IMMEDIATE")
-    yield
-    other.execute("ROLLBACK")
-    other.close()
-
-
-def test_a_bad_call_does_not_fail_those_beside_it(path: Path, place: Place) -> None:
-    good, bad = publications([Body(1, "a")]), publications([Body(2, "b")], stream="\ud800")
-    log = place.log
-    assert isinstance(log, EmbeddedLog)
-
-    def run(given: Publications) -> list[int]:
-        return log.append(given, at=0).offsets.tolist()
-
-    with ThreadPoolExecutor(4) as pool:
-        with busy(path):
-            calls = [pool.submit(run, given) for given in (good, bad, bad, good)]
-            wait_until(lambda: log.waiting == 3)
-        assert sorted([calls[0].result(LIMIT_S), calls[3].result(LIMIT_S)]) == [[-1], [0]]
-        for call in calls[1:3]:  # such a name cannot be written
-            assert isinstance(call.exception(LIMIT_S), UnicodeEncodeError)
-    assert [body.number for body in bodies_in(log, 0)] == [1]
-
-
-def test_threads_share_syncs(path: Path) -> None:
-    """1,000 publications of 8 threads, handed in while another commit lasts: 250 syncs."""
-    with recorded_disk() as disk, ThreadPoolExecutor(8) as pool:
-        place = embedded_place(path, vfs=disk.vfs)
-        log = place.log
-        assert isinstance(log, EmbeddedLog)
-        before = disk.syncs["log.db-wal"]
-        for start in range(0, 1000, 8):
-            with busy(path):
-                calls = [pool.submit(append, place, Body(start + row)) for row in range(8)]
-                wait_until(lambda: log.waiting == 7)
-            for call in calls:
-                call.result(LIMIT_S)
-        assert sorted(body.number for body in bodies_in(log, 0)) == list(range(1000))
-        assert log.transactions == 250
-        assert disk.syncs["log.db-wal"] - before <= 255  # one more when it begins anew
-        place.close()
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    pause = threading.Event()
-    for _ in range(LIMIT_S * 1000):
-        if condition():
-            return
-        pause.wait(0.001)
-    raise AssertionError("it did not come true")
 
 
 class TestProcesses:
