@@ -18,14 +18,21 @@ from typing import Any, Protocol
 from wherecast.broker.door.door_calls import Done, DoorCall, DoorItem, DoorQueue, PendingSave
 from wherecast.broker.door.door_group import DoorWrite, WrittenGroup, writes_of
 from wherecast.model import StoreError
-from wherecast.store.contracts import Store
-from wherecast.store.store_items import CursorWrites, PendingCursors
+from wherecast.store.store_items import CursorWrites, PendingCursors, StoreItem, StoreResult
 
 _CALLS_MAX = 1_000  # of one transaction
 
 
 def _ignore(call: DoorCall) -> None:
     """Nobody waits for a call."""
+
+
+class StoreWriter(Protocol):
+    """Writes what one transaction takes; see `Store.write`."""
+
+    def write(self, items: Sequence[StoreItem]) -> list[StoreResult]:
+        """Writes items in one transaction, in order, all or none."""
+        ...
 
 
 class CursorSource(Protocol):
@@ -57,7 +64,7 @@ class Door:
 
     def __init__(
         self,
-        store: Store,
+        store: StoreWriter,
         cursors: CursorSource | None = None,
         follow: Callable[[WrittenGroup], None] | None = None,
         calls_max: int = _CALLS_MAX,

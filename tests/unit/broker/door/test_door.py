@@ -104,7 +104,7 @@ def ended(threads: Sequence[threading.Thread]) -> None:
 
 
 def door_to(held: HeldStore, **more: Any) -> Door:
-    return Door(held, **more)  # type: ignore[arg-type]
+    return Door(held, **more)
 
 
 def test_who_comes_during_a_transaction_shares_the_next_one() -> None:

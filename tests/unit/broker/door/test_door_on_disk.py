@@ -54,7 +54,7 @@ def cursor(name: str, through: int) -> PendingCursors:
 def test_a_bad_item_does_not_fail_those_beside_it(tmp_path: Path) -> None:
     bad = PendingPublications(publications([Body(2, "b")], stream="\ud800"), 0)
     with embedded(tmp_path) as opened, ThreadPoolExecutor(4) as pool:
-        door = Door(opened)
+        door = Door(opened.log)
         with busy(tmp_path):
             calls = [pool.submit(door.write, one) for one in (body(1), bad, bad, body(2))]
             wait_until(lambda: door.waiting == 3)
@@ -72,7 +72,7 @@ def test_threads_share_syncs(tmp_path: Path) -> None:
         ThreadPoolExecutor(8) as pool,
         embedded(tmp_path, vfs=disk.vfs) as opened,
     ):
-        door = Door(opened)
+        door = Door(opened.log)
         before, transactions = disk.syncs["log.db-wal"], opened.log.transactions
         for start in range(0, 1000, 8):
             with busy(tmp_path):
@@ -93,7 +93,7 @@ def test_acknowledgements_publications_and_changes_that_come_together_take_one_s
         ThreadPoolExecutor(10) as pool,
         embedded(tmp_path, vfs=disk.vfs) as opened,
     ):
-        door = Door(opened)
+        door = Door(opened.log)
         door.write(body(0))
         before = disk.syncs["log.db-wal"]
         with busy(tmp_path):
@@ -120,7 +120,7 @@ def test_a_full_disk_takes_acknowledgements_where_publications_do_not_fit(
     monkeypatch.setattr(embedded_log, "LAYOUT", replace(embedded_log.LAYOUT, grown_pages=0))
     disk = SmallDisk()
     with embedded(tmp_path, vfs=disk.name) as opened, ThreadPoolExecutor(10) as pool:
-        door, log = Door(opened), opened.log
+        door, log = Door(opened.log), opened.log
         door.write(body(0))
         with busy(tmp_path):
             leader = pool.submit(door.write, cursor("ana", 1))
