@@ -188,10 +188,32 @@ class EitherPolars(Peer):
         return self._rows.filter(passed).select(publication, "number")
 
 
+class TagsPolars(Peer):
+    """Both sides unnested, a hash join on the tag, and the tags of each pair counted."""
+
+    def __init__(self, texts: pa.ChunkedArray) -> None:
+        os.environ.setdefault("POLARS_MAX_THREADS", "1")  # read when it is first imported
+        import polars
+
+        self._polars = polars
+        self.threads = polars.thread_pool_size()
+        self._rows = polars.DataFrame(tag_rows(texts)).lazy()
+
+    @override
+    def match(self, batch: pa.RecordBatch) -> pa.Table:
+        pl = self._polars
+        sent = pl.DataFrame(batch).lazy().select(NUMBER, tag="tags").explode("tag").unique()
+        joined = sent.join(self._rows, on="tag").group_by(NUMBER, "number")
+        counted = joined.agg(pl.len().alias("tags"), pl.col("wanted").max())
+        held = counted.filter(pl.col("tags") >= pl.col("wanted")).select(NUMBER, "number")
+        found: pa.Table = held.collect(engine="streaming").to_arrow()
+        return found
+
+
 TEXT_PEERS: Mapping[TextForm, Mapping[str, Callable[[pa.ChunkedArray], Peer]]] = MappingProxyType(
     {
         "either": {"duckdb": EitherDuckDB, "polars": EitherPolars},
-        "tags": {"duckdb": TagsDuckDB},
+        "tags": {"duckdb": TagsDuckDB, "polars": TagsPolars},
         "rules": {"duckdb": RulesDuckDB},
     }
 )

@@ -13,7 +13,7 @@ from wherecast.pipeline.sink.parquet_files import (
     StagedFile,
     parquet_writer,
 )
-from wherecast.pipeline.sink.sink_commit import StreamBatch, exists, staging_folder
+from wherecast.pipeline.sink.sink_commit import StreamBatch, begin_job, exists, staging_folder
 from wherecast.pipeline.sink.sink_location import SinkLocation
 from wherecast.pipeline.stages.batch_task import NOW_COLUMN, JoinTask
 
@@ -66,6 +66,8 @@ class MatchSink:
     ) -> WrittenPart:
         """Matches and writes the batches of a partition; deletes its files if that fails.
 
+        The driver has begun the job, except that of a stream.
+
         Args:
             batches: the publications; their columns may have other names, and a further column
                 is the value of `now()`.
@@ -73,6 +75,8 @@ class MatchSink:
             partition: the number of the partition.
             batch: the batch of a stream that the task belongs to.
         """
+        if batch is not None:
+            begin_job(self.location, job)
         attempt = uuid.uuid4().hex
         folder = f"{staging_folder(job)}/{attempt}"
         stem = f"part-{partition:05}-{attempt}"
@@ -114,7 +118,7 @@ class MatchSink:
             return files
         attempt = uuid.uuid4().hex
         folder, name = f"{staging_folder(job)}/{attempt}", f"part-00000-{attempt}-c000.parquet"
-        with self.location.writing(f"{folder}/{name}") as stream:
+        with self.location.writing(f"{folder}/{name}", staging_folder(job)) as stream:
             parquet_writer(stream, schema, self.options).close()
             nbytes = stream.tell()
         return [StagedFile(folder, name, nbytes)]

@@ -78,12 +78,13 @@ class ParquetFiles:
 
         Args:
             location: the sink.
-            folder: the folder of this attempt, below the sink.
+            folder: the folder of this attempt, in the staging folder of the job, which exists.
             stem: the start of the files' names, unique to the job and the task.
             partitions: the columns that become folders.
             options: how files are written.
         """
         self._location, self._folder, self._stem = location, folder, stem
+        self._root = folder.rpartition("/")[0]
         self._partitions, self._options = partitions, options
         self._open: OrderedDict[str, _OpenFile] = OrderedDict()
         self._done: list[StagedFile] = []
@@ -136,7 +137,7 @@ class ParquetFiles:
             return
         table = pa.Table.from_batches(file.waiting)
         if file.writer is None:
-            where = self._location.writing(f"{self._folder}/{file.name}")
+            where = self._location.writing(f"{self._folder}/{file.name}", self._root)
             file.stream = file.closing.enter_context(where)
             file.writer = parquet_writer(file.stream, table.schema, self._options)
         file.writer.write_table(table, row_group_size=self._options.group_rows_max)

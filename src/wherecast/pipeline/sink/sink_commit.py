@@ -14,11 +14,17 @@ exact names, so it can be carried out any number of times and by several process
 process that made a record dies, the next write to the sink carries the record out. A batch of a
 stream is committed once: a repeated batch finds its name and only drops its own files.
 
+The driver makes the staging folder of a job, and tasks only write below it. A job that ends renames
+this folder and then deletes it, so a task that outlives its job fails and leaves nothing. Tasks of
+a stream make the folder themselves when they start, since a stream's driver does not know the
+batch before. An object store has no folders: what such a task stages there stays for a week.
+
 Staged files of processes that died are deleted by a later write when they are a week old, where
 the file system tells the time of a file; fsspec tells no time of S3's objects.
 """
 
 import time
+import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -67,6 +73,11 @@ class StreamBatch:
 def staging_folder(job: str) -> str:
     """The folder for the staged files of a job."""
     return f"{_STAGING}/{job}"
+
+
+def begin_job(location: SinkLocation, job: str) -> None:
+    """Makes the staging folder of a job; tasks write into it and never make it."""
+    location.make_folder(staging_folder(job))
 
 
 def exists(location: SinkLocation) -> bool:
@@ -147,12 +158,16 @@ def commit(
 def drop_job(location: SinkLocation, job: str, made_directory: bool = False) -> None:
     """Deletes the staged files of a job.
 
+    On a path, a task that still runs cannot stage anything from then on: its folder has another
+    name before the first file is deleted.
+
     Args:
         location: the sink.
         job: the name of the job.
         made_directory: whether to remove the directory of the sink too, if it is empty.
     """
-    location.delete_folder(staging_folder(job))
+    aside = staging_folder(uuid.uuid4().hex)
+    location.delete_folder(location.set_aside(staging_folder(job), aside))
     location.drop_empty(_STAGING, _COMMITS, _OWN, *([""] if made_directory else []))
 
 

@@ -5,7 +5,7 @@ URI, whose `create` makes a file whole or not at all.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,8 @@ from wherecast.store.blobs.arrow_blobs import file_system_of
 from wherecast.store.blobs.blobs import Blobs, scheme_of
 from wherecast.store.blobs.checked_blobs import as_config_error
 from wherecast.store.blobs.posix_blobs import path_of
+
+_TRIES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +61,39 @@ class SinkLocation:
         return not scheme_of(self.uri)
 
     @contextmanager
-    def writing(self, name: str) -> Iterator[Any]:
-        """A stream for a new file; makes the folders of the file."""
+    def writing(self, name: str, root: str) -> Iterator[Any]:
+        """A stream for a new file; makes the folders of the file below a root.
+
+        Args:
+            name: the name of the file.
+            root: a folder above the file that a path of this host must have already.
+        """
         with as_config_error("write", self._shown(name)):
             files, path = self._located(name)
-            files.create_dir(path.rpartition("/")[0], recursive=True)
+            if self.is_local:
+                self._make_folders(root, name[len(root) :].strip("/").split("/")[:-1])
+            else:
+                files.create_dir(path.rpartition("/")[0], recursive=True)
             stream = files.open_output_stream(path, compression=None)
         with stream:
             yield stream
+
+    def make_folder(self, name: str) -> None:
+        """Makes a folder with those above it, where a file system has folders of their own."""
+        if self.is_local:
+            with as_config_error("write", self._shown(name)):
+                _make_all(os.path.join(self.uri, name))
+
+    def set_aside(self, name: str, target: str) -> str:
+        """Renames a folder in one step, if it exists; returns its name afterwards.
+
+        An object store cannot do that, and the folder has its old name.
+        """
+        if not self.is_local:
+            return name
+        with as_config_error("write", self._shown(target)), suppress(FileNotFoundError):
+            os.rename(os.path.join(self.uri, name), os.path.join(self.uri, target))
+        return target
 
     def size(self, name: str) -> int | None:
         """Number of bytes of a file; None if there is no such file."""
@@ -114,9 +141,36 @@ class SinkLocation:
                 with suppress(OSError):
                     os.rmdir(os.path.join(self.uri, name) if name else self.uri)
 
+    def _make_folders(self, root: str, parts: Sequence[str]) -> None:
+        """Makes folders below a root, but never the root.
+
+        Raises:
+            ConfigError: there is no such root.
+        """
+        path = os.path.join(self.uri, root)
+        try:
+            for part in parts:
+                path = os.path.join(path, part)
+                with suppress(FileExistsError):
+                    os.mkdir(path)
+        except FileNotFoundError:
+            raise ConfigError(
+                f"{self._shown(root)} is missing: the job was ended, or this worker does not see"
+                " the driver's files; give a path or URI that driver and executors share"
+            ) from None
+
     def _located(self, name: str) -> tuple[Any, str]:
         files, root = (LocalFileSystem(), self.uri) if self.is_local else file_system_of(self.uri)
         return files, f"{root.rstrip('/')}/{name}".rstrip("/") or "/"
 
     def _shown(self, name: str) -> str:
         return f"{self.uri}/{name}" if name else self.uri
+
+
+def _make_all(path: str) -> None:
+    """Makes a folder with those above it, while other jobs remove what they find empty."""
+    for _ in range(_TRIES):
+        with suppress(FileNotFoundError):
+            os.makedirs(path, exist_ok=True)
+            return
+    os.makedirs(path, exist_ok=True)

@@ -52,7 +52,9 @@ class MatchesSource(DataSource):
         """The writer of a batch."""
         sink, result = _sink(self.options, schema, live=False)
         new = sink.location.entries() is None
-        return MatchesWriter(sink, result, overwrite, uuid.uuid4().hex, new)
+        job = uuid.uuid4().hex
+        sink_commit.begin_job(sink.location, job)
+        return MatchesWriter(sink, result, overwrite, job, new)
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> Any:  # noqa: N802  # Spark's name
         """The writer of a stream."""

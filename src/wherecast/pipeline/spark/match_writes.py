@@ -116,6 +116,7 @@ def write(
     job = uuid.uuid4().hex
     new = location.entries() is None
     try:
+        sink_commit.begin_job(location, job)
         with described(spark, f"wherecast: write matches to {location.uri}"):
             parts = _run(sink, job, timed(publications, query))
         result = StructType([*columns.fields, *query.added()])

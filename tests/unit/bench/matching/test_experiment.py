@@ -90,10 +90,9 @@ def test_every_engine_finds_the_same(workload: str) -> None:
     assert any(row["matches"] for row in rows)
 
 
-@pytest.mark.parametrize("workload", ["rules", "tags"])
-def test_duckdb_finds_the_same(workload: str) -> None:
+def test_duckdb_finds_the_same_rules() -> None:
     needs_peers()
-    rows = measured(workload)
+    rows = measured("rules")
     for what in {row["what"] for row in rows}:
         found = [row for row in rows if row["what"] == what]
         assert {row["engine"] for row in found} == {"columnar", "scan", "duckdb"}

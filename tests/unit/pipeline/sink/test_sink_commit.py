@@ -10,8 +10,9 @@ import pytest
 
 from wherecast.model import ConfigError, SnapshotError
 from wherecast.pipeline.sink import sink_commit
-from wherecast.pipeline.sink.parquet_files import StagedFile
-from wherecast.pipeline.sink.sink_commit import StreamBatch, commit, drop_job, recover
+from wherecast.pipeline.sink.hive_partitions import PartitionColumns
+from wherecast.pipeline.sink.parquet_files import FileOptions, ParquetFiles, StagedFile
+from wherecast.pipeline.sink.sink_commit import StreamBatch, begin_job, commit, drop_job, recover
 from wherecast.pipeline.sink.sink_location import SinkLocation
 
 WEEK_S = 7 * 86_400
@@ -20,7 +21,8 @@ WEEK_S = 7 * 86_400
 def staged(location: SinkLocation, job: str, name: str, number: int) -> StagedFile:
     """A staged file with one row."""
     folder = f"{sink_commit.staging_folder(job)}/attempt-{number}"
-    with location.writing(f"{folder}/{name}") as stream:
+    begin_job(location, job)
+    with location.writing(f"{folder}/{name}", sink_commit.staging_folder(job)) as stream:
         pq.write_table(pa.table({"n": [number]}), stream)
         nbytes = stream.tell()
     return StagedFile(folder, name, nbytes)
@@ -165,6 +167,58 @@ def test_an_empty_directory_exists_and_a_file_is_no_sink(tmp_path: Path) -> None
 def test_a_dropped_job_leaves_no_directory(sink: SinkLocation) -> None:
     staged(sink, "j", "a.parquet", 1)
     drop_job(sink, "j", made_directory=True)
+    assert not Path(sink.uri).exists()
+
+
+def straggler(location: SinkLocation, folder: str, number: int) -> None:
+    """Writes a file as a task that outlives its job."""
+    files = ParquetFiles(location, folder, f"late-{number}", PartitionColumns(), FileOptions())
+    files.add(pa.RecordBatch.from_pydict({"n": [number]}))
+    files.close()
+
+
+@pytest.mark.parametrize("folder", ["attempt-1", "late"])
+@pytest.mark.parametrize("ends", ["drop", "commit"])
+def test_a_task_that_outlives_its_job_leaves_nothing(
+    sink: SinkLocation, ends: str, folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    late = f"{sink_commit.staging_folder('j')}/{folder}"
+    delete, refused = SinkLocation.delete_folder, []
+
+    def write_late() -> None:
+        with pytest.raises(ConfigError, match="the job was ended"):
+            straggler(sink, late, len(refused))
+        refused.append(late)
+
+    def slow_delete(self: SinkLocation, name: str) -> None:
+        write_late()
+        delete(self, name)
+        write_late()
+
+    file = staged(sink, "j", "a.parquet", 1)
+    monkeypatch.setattr(SinkLocation, "delete_folder", slow_delete)
+    if ends == "drop":
+        drop_job(sink, "j", made_directory=True)
+    else:
+        commit(sink, "j", [file])
+    write_late()
+    assert len(refused) == 3
+    if ends == "drop":
+        assert not Path(sink.uri).exists()
+    else:
+        assert sorted(os.listdir(sink.uri)) == ["_SUCCESS", "a.parquet"]
+
+
+def test_a_file_that_is_open_when_its_job_ends_leaves_nothing(sink: SinkLocation) -> None:
+    begin_job(sink, "j")
+    late = f"{sink_commit.staging_folder('j')}/attempt"
+    options = FileOptions(group_rows_max=1)
+    files = ParquetFiles(sink, late, "late", PartitionColumns(), options)
+    files.add(pa.RecordBatch.from_pydict({"n": [1]}))
+    assert list(Path(sink.uri).rglob("late*"))
+    drop_job(sink, "j", made_directory=True)
+    files.add(pa.RecordBatch.from_pydict({"n": [2]}))
+    files.close()
     assert not Path(sink.uri).exists()
 
 
