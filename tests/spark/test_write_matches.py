@@ -201,7 +201,7 @@ def test_a_job_that_fails_leaves_nothing_to_see(
     if mode != "error":
         before = write_matches(readings, filters, path).rows
     seen = sorted(map(str, path.rglob("*")))
-    bad = failing_in_one_partition(readings, "r7", None)
+    bad = failing_in_one_partition(readings.coalesce(1), "r7", None)
 
     with pytest.raises(Exception, match="on purpose"):
         write_matches(bad, filters, path, mode=mode)
@@ -210,6 +210,20 @@ def test_a_job_that_fails_leaves_nothing_to_see(
     assert path.exists() == (mode != "error")
     if before:
         assert written(spark, path).count() == before
+
+
+def test_what_other_tasks_stage_while_a_job_fails_is_never_seen(
+    spark: "SparkSession", readings: "DataFrame", filters: "Filters", tmp_path: Path
+) -> None:
+    """A task that still runs when the job fails may stage its file after the clean-up."""
+    from wherecast.spark import match, write_matches
+
+    path = tmp_path / "found"
+    with pytest.raises(Exception, match="on purpose"):
+        write_matches(failing_in_one_partition(readings, "r7", None), filters, path)
+    assert not path.exists() or os.listdir(path) == ["_wherecast"]
+    write_matches(readings, filters, path)  # the mode is still that of a new directory
+    assert rows_of(written(spark, path)) == rows_of(match(readings, filters))
 
 
 def test_rows_of_a_repeated_task_are_there_once(
