@@ -3,12 +3,16 @@
 .PHONY: demo test test-release test-spark-versions check soak lint wheel lock clean help
 .DELETE_ON_ERROR:
 
+# Python keeps what it compiles, also where the caller's environment says otherwise: tests start hundreds of processes,
+# which would each compile all that they import.
+export PYTHONDONTWRITEBYTECODE :=
+
 BIN := .venv/bin
 READY := .venv/ready
 PYTEST := $(BIN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder
 ARGS :=# further arguments of pytest, for instance ARGS="-x -k geo"
 ONLY :=# one of the campaigns, which are the names that tests give to the marker `soak`
-CAMPAIGNS := broker-kills flips full-disk-spark live-oracle live-oracle-spark match-one parser server-kills server-kills-spark spark-kills
+CAMPAIGNS := broker-kills flips full-disk-spark live-oracle live-oracle-spark match-one parser random-jobs server-kills server-kills-spark spark-kills
 
 demo: $(READY) ## run the main job on local Spark and show the result
 	@scripts/with-java $(BIN)/wherecast demo
@@ -16,7 +20,7 @@ demo: $(READY) ## run the main job on local Spark and show the result
 test: $(READY) ## run the tests of every package, in minutes (finds or installs Java)
 	scripts/with-java $(PYTEST) -m "not release" $(ARGS)
 
-test-release: $(READY) ## run the tests that only a release needs: cluster, wheel, notebook, demo, S3, kills, all SQL jobs
+test-release: $(READY) ## run the tests that only a release needs: cluster, wheel, notebook, demo, S3, kills, more SQL jobs
 	scripts/with-java $(PYTEST) -m release $(ARGS)
 
 test-spark-versions: ## run the Spark tests on the oldest and newest PySpark, and on Connect

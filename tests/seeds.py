@@ -25,9 +25,14 @@ def random_of(job: object) -> Random:
     return Random(f"{run_seed()} {job}")
 
 
-def jobs(count: int, in_make_test: int) -> list[Any]:
-    """The numbers of random jobs as parameters: a few for every run, the others for a release."""
+def jobs(count: int, in_make_test: int, in_release: int) -> list[Any]:
+    """The numbers of random jobs as parameters: a few for every run, some for a release.
+
+    The others are the campaign `random-jobs` of `make soak`.
+    """
+    release, soak = pytest.mark.release, pytest.mark.soak("random-jobs")
     return [
         *range(in_make_test),
-        *(pytest.param(job, marks=pytest.mark.release) for job in range(in_make_test, count)),
+        *(pytest.param(job, marks=release) for job in range(in_make_test, in_release)),
+        *(pytest.param(job, marks=soak) for job in range(in_release, count)),
     ]

@@ -63,7 +63,7 @@ def typed_table(rows: list[dict[str, Any]]) -> pa.Table:
     return pa.table([typed_column(rows, field) for field in schema], schema=schema)
 
 
-@pytest.mark.parametrize("job", jobs(20, in_make_test=1))
+@pytest.mark.parametrize("job", jobs(20, in_make_test=1, in_release=4))
 def test_deep_filters_match_as_in_duckdb(job: int) -> None:
     """A release tries 10,000 filters."""
     rng = random_of(f"deep filters {job}")

@@ -34,7 +34,7 @@ def is_same(one: Any, other: Any) -> bool:
     return type(one) is type(other) and bool(one == other)
 
 
-@pytest.mark.parametrize("job", jobs(8, in_make_test=3))
+@pytest.mark.parametrize("job", jobs(8, in_make_test=2, in_release=4))
 def test_columns_agree_with_rows(job: int) -> None:
     rng = random_of(f"formula columns {job}")
     formulas = Formulas(rng)

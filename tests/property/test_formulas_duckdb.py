@@ -47,7 +47,7 @@ def value_of(formula: Formula, row: dict[str, Any]) -> Any:
     return formula_value(formula, lambda one: row_value(one, row), lambda part: evaluate(part, row))
 
 
-@pytest.mark.parametrize("job", jobs(8, in_make_test=3))
+@pytest.mark.parametrize("job", jobs(8, in_make_test=2, in_release=4))
 def test_formulas_agree_with_duckdb(job: int) -> None:
     rng = random_of(f"duckdb formulas {job}")
     draw = Formulas(rng)

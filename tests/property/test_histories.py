@@ -131,7 +131,7 @@ def check_log(log: Log, model: Model) -> None:
 
 
 @pytest.mark.parametrize("name", KINDS)
-@pytest.mark.parametrize("job", jobs(20, in_make_test=3))
+@pytest.mark.parametrize("job", jobs(20, in_make_test=2, in_release=6))
 def test_a_history_leads_to_the_same(
     name: str, job: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -149,7 +149,7 @@ def assert_bounded(text: str) -> bool:
     return False
 
 
-@pytest.mark.parametrize("job", jobs(10, in_make_test=1))
+@pytest.mark.parametrize("job", jobs(10, in_make_test=1, in_release=3))
 def test_sqlglot_reads_the_same(job: int) -> None:
     """A release reads 30,000 texts."""
     rng = random_of(f"parser {job}")

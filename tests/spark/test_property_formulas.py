@@ -78,7 +78,7 @@ def value_of(formula: Formula, row: dict[str, Any]) -> Any:
     return formula_value(formula, lambda one: row_value(one, row), lambda part: evaluate(part, row))
 
 
-@pytest.mark.parametrize("job", jobs(JOBS, in_make_test=3))
+@pytest.mark.parametrize("job", jobs(JOBS, in_make_test=2, in_release=5))
 def test_formulas_agree_with_spark_sql(interpreted: "SparkSession", job: int) -> None:
     from pyspark.sql import functions as fn
 

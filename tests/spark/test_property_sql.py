@@ -67,7 +67,7 @@ def _array(column: Any) -> pa.Array:
     return pa.StructArray.from_arrays([_array(inner) for inner in column.values()], list(column))
 
 
-@pytest.mark.parametrize("job", jobs(JOBS, in_make_test=6))
+@pytest.mark.parametrize("job", jobs(JOBS, in_make_test=3, in_release=8))
 def test_the_reference_agrees_with_spark_sql(interpreted: "SparkSession", job: int) -> None:
     from pyspark.sql import functions as fn
 

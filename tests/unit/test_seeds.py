@@ -35,10 +35,8 @@ def test_hypothesis_draws_from_it(pytestconfig: pytest.Config) -> None:
     )
 
 
-def test_a_release_runs_all_jobs() -> None:
-    few, more = jobs(3, in_make_test=1)[:1], jobs(3, in_make_test=1)[1:]
-    assert few == [0]
-    assert [(one.values, one.marks[0].name) for one in more] == [
-        ((1,), "release"),
-        ((2,), "release"),
-    ]
+def test_a_release_runs_more_jobs_and_a_campaign_all() -> None:
+    first, second, third = jobs(3, in_make_test=1, in_release=2)
+    assert first == 0
+    assert (second.values, [mark.name for mark in second.marks]) == ((1,), ["release"])
+    assert (third.values, [mark.name for mark in third.marks]) == ((2,), ["soak"])

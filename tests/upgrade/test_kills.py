@@ -67,7 +67,7 @@ def test_a_kill_at_a_point(tmp_path: Path, point: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("job", jobs(50, in_make_test=2))
+@pytest.mark.parametrize("job", jobs(50, in_make_test=1, in_release=8))
 def test_a_kill_at_any_instant(tmp_path: Path, calls: int, job: int) -> None:
     for name in ("practice", "store"):
         (tmp_path / name).mkdir()

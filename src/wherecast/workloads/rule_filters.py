@@ -1,7 +1,7 @@
 """Rules: thousands of shapes of AND, OR, NOT, lists, patterns and arithmetic."""
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from random import Random
 
 import numpy as np
@@ -54,6 +54,7 @@ class Rules(Workload):
         return columns
 
 
+@lru_cache(maxsize=4)
 def rules(seed: int = 1, deep: bool = False) -> Rules:
     """The rules workload: 5,000 random trees over 20 floats and 10 strings, 10 % missing.
 

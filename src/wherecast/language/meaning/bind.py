@@ -19,7 +19,7 @@ from wherecast.language.meaning.value_types import TypeProblem
 from wherecast.language.text.steps import Interval, Step, operands_of
 from wherecast.language.text.syntax_errors import OTHERS_MAX
 from wherecast.model import Attribute, FilterError
-from wherecast.model.names import did_you_mean
+from wherecast.model.names import did_you_mean, nearest
 from wherecast.model.values import Type
 
 _OVERLAP = "arrays_overlap"
@@ -98,7 +98,7 @@ class Binder(PredicateBinder):
             if error.position is None:
                 error.position = step.position
             if error.code == "unknown_attribute" and step.code in _TAKE_CONSTANTS:
-                error.hint = _quotes_hint(error, items) or error.hint
+                error.hint = self._quotes_hint(error, items) or error.hint
             raise
         return Item(operand, position)
 
@@ -238,16 +238,19 @@ class Binder(PredicateBinder):
         undeclared: Type = "string" if name in TEXTS or name in _PATTERNS else "float"
         return self.call_of(name, items, undeclared)
 
-
-def _quotes_hint(error: FilterError, items: list[Item]) -> str | None:
-    """The hint to quote a word that stands where a constant does, if an unknown name is one."""
-    if not isinstance(items[0].operand, Name):
+    def _quotes_hint(self, error: FilterError, items: list[Item]) -> str | None:
+        """The hint to quote a word that stands where a constant does, if an unknown name is one."""
+        subject = items[0].operand
+        if not isinstance(subject, Name):
+            return None
+        for item in items[1:]:
+            if isinstance(item.operand, Name) and item.position == error.position:
+                word = item.operand.dotted
+                attribute = self._schema.find(subject.dotted)
+                listed = attribute.values if attribute is not None else None
+                value = nearest(word, listed or ()) or (None if error.hint else word)
+                return value and "write '" + value.replace("'", "''") + "' for a string"
         return None
-    for item in items[1:]:
-        if isinstance(item.operand, Name) and item.position == error.position:
-            word = item.operand.dotted.replace("'", "''")
-            return error.hint or f"write '{word}' for a string"
-    return None
 
 
 def _parts(expression: Expression, kind: type) -> tuple[Expression, ...]:

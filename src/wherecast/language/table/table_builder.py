@@ -281,8 +281,8 @@ class TableBuilder:
         predicate_offsets = np.zeros(int(offsets[-1]) + 1, np.int64)
         np.cumsum(per_conjunction, out=predicate_offsets[1:])
         return PredicateTable(
-            tuple(attributes), offsets, predicate_offsets, attribute.astype(np.int32),
-            kind.astype(np.uint8), low, high, jumps.astype(np.uint32), set_keys, strings,
+            tuple(attributes), offsets, predicate_offsets, attribute,
+            kind, low, high, jumps, set_keys, strings,
             tuple(patterns), distances, tuple(residuals),
             tuple(sorted(self._rejected, key=lambda item: item[0])), shapes,
         )  # fmt: skip
@@ -314,29 +314,36 @@ class TableBuilder:
         low[rows] = ranks[low[rows]]
         return ordered
 
-    def _sorted(self, attribute_ranks: Ints) -> list[Ints]:
+    def _sorted(self, attribute_ranks: Ints) -> tuple[Any, ...]:
         """All predicate rows as columns, by filter, conjunction, then attribute and kind.
 
-        The tests of a program stay in their order.
+        The tests of a program stay in their order. A filter has at most one row of a predicate
+        column, so the rank of the column orders the rows of a filter.
         """
-        single = np.array(self._single, np.int64).reshape(-1, 8).T
-        sizes = [len(column.filters) for column in self._columns]
-        same = np.array([column.same for column in self._columns], np.int64).reshape(-1, 5).T
-        number, order_, attribute, kind, jump = (np.repeat(one, sizes) for one in same)
+        single = np.array(self._single, np.int64).reshape(-1, 8)
+        many = np.array([column.same for column in self._columns], np.int64).reshape(-1, 5)
+        same = np.concatenate([many, single[:, [1, 2, 3, 4, 7]]])
+        if len(attribute_ranks):
+            same[:, 2] = attribute_ranks[same[:, 2]]
+        number, order, attribute, kind, jump = same.T
+        ranks = np.empty(len(same), np.int64)
+        ranks[np.lexsort((kind, attribute, order, number))] = np.arange(len(same))
         filters, lows, highs = (
-            np.concatenate([np.zeros(0, np.int64), *parts])
-            for parts in (
-                [column.filters for column in self._columns],
-                [column.lows for column in self._columns],
-                [column.highs for column in self._columns],
+            np.concatenate([*parts, own])
+            for parts, own in (
+                ([column.filters for column in self._columns], single[:, 0]),
+                ([column.lows for column in self._columns], single[:, 5]),
+                ([column.highs for column in self._columns], single[:, 6]),
             )
         )
-        many = (filters, number, order_, attribute, kind, lows, highs, jump)
-        columns = [np.concatenate(pair) for pair in zip(many, single, strict=True)]
-        columns[3] = attribute_ranks[columns[3]] if len(attribute_ranks) else columns[3]
-        order = np.lexsort((columns[4], columns[3], columns[2], columns[1], columns[0]))
-        del columns[2]
-        return [column[order] for column in columns]
+        sizes = [len(column.filters) for column in self._columns] + [1] * len(single)
+        which = np.repeat(np.arange(len(same), dtype=np.int32), sizes)
+        rows = np.argsort(filters * len(same) + ranks[which])
+        which = which[rows]
+        return (
+            filters[rows], number[which], attribute.astype(np.int32)[which],
+            kind.astype(np.uint8)[which], lows[rows], highs[rows], jump.astype(np.uint32)[which],
+        )  # fmt: skip
 
     def _ordered_sets(
         self, kind: Ints, low: Ints, high: Ints, is_text: npt.NDArray[np.bool_]

@@ -225,10 +225,10 @@ def _close(state: ParserState, word: str, place: int) -> None:
 
 
 def _comma(state: ParserState, word: str, place: int) -> None:
+    if state.innermost().kind not in ("call", "in"):
+        raise wrong.no_comma(state, place)
     state.release(OR)
     frame = state.frame()
-    if frame.kind != "call" and frame.kind != "in":
-        raise wrong.no_comma(state, frame, place)
     frame.count += 1
     if frame.count > state.limits.in_values_max:
         limit = state.limits.in_values_max

@@ -38,24 +38,27 @@ class Step(NamedTuple):
     position: int
 
 
+_COUNTS = {
+    **dict.fromkeys(("name", "literal", "interval"), 0),
+    **dict.fromkeys(("negate", "plus", "not", "is", "cast"), 1),
+    **dict.fromkeys(("binary", "compare", "and", "or", "distinct", "index"), 2),
+    "between": 3,
+}
+
+
 def operands_of(step: Step) -> int:
     """How many operands a step takes."""
     code, argument, _ = step
+    count = _COUNTS.get(code)
+    if count is not None:
+        return count
     match code:
-        case "name" | "literal" | "interval":
-            return 0
-        case "negate" | "plus" | "not" | "is" | "cast":
-            return 1
         case "in":
             return int(argument[1]) + 1
-        case "between":
-            return 3
         case "pattern":
             return 3 if argument[2] else 2
         case "call":
             return int(argument[1])
-        case "case":
-            branches, has_else, has_subject = argument
-            return 2 * int(branches) + bool(has_else) + bool(has_subject)
-        case _:
-            return 2
+    assert code == "case"
+    branches, has_else, has_subject = argument
+    return 2 * int(branches) + bool(has_else) + bool(has_subject)

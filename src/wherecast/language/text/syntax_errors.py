@@ -66,8 +66,9 @@ def token_error(text: str, error: FilterError) -> FilterError:
     if error.code == "limit":
         return error
     problems: list[FilterError] = []
-    for token in tokens_of(text):
-        problem = _token_problem(token)
+    for number, token in enumerate(tokens_of(text)):
+        is_where = number == 0 and token.text.upper() == "WHERE"
+        problem = leading_where(token.place) if is_where else _token_problem(token)
         if problem is not None:
             problems.append(problem)
             if len(problems) > OTHERS_MAX:
@@ -107,6 +108,12 @@ def _shown(character: str) -> str:
     return character if character.isprintable() else f"the character U+{ord(character):04X}"
 
 
+def leading_where(place: int) -> FilterError:
+    """The error of a filter that begins with the word WHERE."""
+    hint = "leave the word WHERE out"
+    return FilterError(f"{_WRONG}a filter is what stands behind WHERE", place, hint)
+
+
 def no_operand(state: ParserState, word: str, place: int) -> FilterError:
     """The error of a token that stands where an operand must begin."""
     before = _token_before(state.text, place)
@@ -114,8 +121,7 @@ def no_operand(state: ParserState, word: str, place: int) -> FilterError:
     if upper == "SELECT":
         return FilterError("a filter cannot hold a subquery", place)
     if upper == "WHERE" and before is None:
-        hint = "leave the word WHERE out"
-        return FilterError(f"{_WRONG}a filter is what stands behind WHERE", place, hint)
+        return leading_where(place)
     if word == "*" and (before is None or before.text in "(,"):
         return FilterError("the star * is not in the language", place, "name an attribute")
     if before is None:
@@ -198,12 +204,13 @@ def is_what(token: Token, negated: bool) -> FilterError:
     return FilterError(message, token.place, hint)
 
 
-def no_comma(state: ParserState, frame: Frame, place: int) -> FilterError:
+def no_comma(state: ParserState, place: int) -> FilterError:
     """The error of a comma outside of a list."""
     hint = None
     before, behind = _token_before(state.text, place), state.next()
     if before is not None and before.kind == NUMBER and behind.kind == NUMBER:
-        hint = f"write {_cut(before.text)}.{_cut(behind.text)} with a point"
+        whole = before.text.replace(".", "")  # in 1.000,5 the point groups digits
+        hint = f"write {_cut(whole)}.{_cut(behind.text)} with a point"
     return FilterError(f"{_WRONG}a comma has no place here", place, hint)
 
 

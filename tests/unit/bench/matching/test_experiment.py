@@ -50,9 +50,11 @@ WHOLE_ROW = COLUMNAR_ROW | {
 
 @pytest.fixture(autouse=True)
 def _few_publications(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Measures few publications, and cases that differ only in their size once."""
+
     def fewer(size: int | None, only: str | None) -> Iterator[MatchingCase]:
-        for case in cases(size, only):
-            yield replace(case, publications=PUBLICATIONS)
+        small = (replace(case, publications=PUBLICATIONS) for case in cases(size, only))
+        yield from dict.fromkeys(small)
 
     monkeypatch.setattr(matching, "cases", fewer)
     monkeypatch.setattr(matching, "BULK", 100)

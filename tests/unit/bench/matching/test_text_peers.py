@@ -1,5 +1,8 @@
 """Peers that read texts: they count what DuckDB counts with the texts as WHERE clauses."""
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -11,11 +14,11 @@ from wherecast.bench.matching.peers import numbered, pairs_of
 from wherecast.bench.matching.text_peers import TEXT_PEERS, TextForm, rule_shapes, tag_rows
 from wherecast.workloads import Workload, alerts_or, rules, tags
 
-CASES: dict[str, tuple[TextForm, Workload, int]] = {
-    "cities": ("either", alerts_or(cities=4), 600),
-    "wide": ("either", alerts_or(wide=True), 300),
-    "tags": ("tags", tags(tags=20), 600),
-    "rules": ("rules", rules(), 600),
+CASES: dict[str, tuple[TextForm, Callable[[], Workload], int]] = {
+    "cities": ("either", partial(alerts_or, cities=4), 600),
+    "wide": ("either", partial(alerts_or, wide=True), 300),
+    "tags": ("tags", partial(tags, tags=20), 600),
+    "rules": ("rules", rules, 600),
 }
 
 
@@ -29,7 +32,8 @@ ENGINES = [(case, engine) for case in CASES for engine in TEXT_PEERS[CASES[case]
 @pytest.mark.parametrize(("case", "engine"), ENGINES)
 def test_pairs(case: str, engine: str) -> None:
     pytest.importorskip(engine)
-    form, workload, filters = CASES[case]
+    form, make, filters = CASES[case]
+    workload = make()
     peer = TEXT_PEERS[form][engine](texts_of(workload, filters))
     for sent in (1, 200):  # a peer is used again
         found = pairs_of(peer.match(numbered(batch_of(workload, sent))))

@@ -192,6 +192,21 @@ def test_a_word_where_a_constant_stands_is_rather_a_string(text: str, hint: str 
     assert caught.value.hint == hint
 
 
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("level = mdi", "write 'mid' for a string"),
+        ("level IN ('low', HIGH)", "write 'high' for a string"),
+        ("level = levl", "did you mean level?"),
+    ],
+)
+def test_a_word_like_a_listed_value_is_that_value(text: str, hint: str) -> None:
+    schema = Schema.from_dict({"level": {"type": "string", "values": ["low", "mid", "high"]}})
+    with pytest.raises(FilterError, match="unknown attribute") as caught:
+        Filter(text, schema)
+    assert caught.value.hint == hint
+
+
 def test_all_problems_of_a_filter_are_told_together() -> None:
     text = "s = Oslo AND (n + 1 > 2 OR lower(a) = 'x') AND a = 'five' AND a > 4"
     with pytest.raises(FilterError) as caught:

@@ -124,6 +124,17 @@ def test_steps_have_places() -> None:
         ("a IN 5", "IN needs a list in parentheses", 5, None),
         ("f(a,)", ", needs something on its right", 3, "comma"),
         ("no2 > 4,5", "a comma has no place here", 7, "4.5"),
+        ("no2 > 1.000,5", "a comma has no place here", 11, "write 1000.5"),
+        ("no2 BETWEEN 1,5 AND 2,5", "a comma has no place here", 13, "write 1.5"),
+        ("where no2 > 4", "a filter is what stands behind WHERE", 0, "leave the word WHERE out"),
+        ("a > 1 && b > 2", "&& is not in the language", 6, "AND"),
+        ("a > 1 || b > 2", "|| is not in the language", 6, "OR"),
+        ("a => 1", "=> is not in the language", 2, ">="),
+        ("a =< 1", "=< is not in the language", 2, "<="),
+        ("a ≥ 1", "≥ is not in the language", 2, ">="),
+        ("a ≤ 1", "≤ is not in the language", 2, "<="),
+        ("c = “d”", "“ is not in the language", 4, "write '"),
+        ("a > 1 or", "or needs something on its right", 6, "leave the last or out"),
         ("1 < x < 5", "two sides, not three", 6, "AND"),
         ("a IS NULL = TRUE", "= cannot follow this test", 10, "parentheses"),
         ("a = NOT b", "NOT has no place here", 4, "parentheses"),
@@ -172,6 +183,12 @@ def test_errors_name_the_place_and_what_to_write(
     assert error.position == position
     assert (hint or "") in (error.hint or "")
     assert error.text == text
+
+
+def test_a_leading_where_is_told_beside_bad_characters() -> None:
+    error = refusal("WHERE a => 4 && b = 5")
+    told = [(one.position, one.hint) for one in (error, *error.others)]
+    assert told == [(0, "leave the word WHERE out"), (8, "write >="), (13, "write AND")]
 
 
 def test_bad_characters_are_told_together() -> None:

@@ -129,7 +129,7 @@ def test_a_kill_at_a_point(tmp_path: Path, point: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("job", jobs(5, in_make_test=2))
+@pytest.mark.parametrize("job", jobs(5, in_make_test=1, in_release=3))
 def test_a_kill_at_any_instant(tmp_path: Path, job: int) -> None:
     process = start(tmp_path / "store", 100_000)
     assert process.stdout is not None

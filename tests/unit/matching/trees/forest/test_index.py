@@ -134,7 +134,7 @@ def test_covering_by_operator(outer: str, inner: str) -> None:
         assert index.covering_set() == [outer], order
 
 
-@pytest.mark.parametrize("job", jobs(4, in_make_test=1))
+@pytest.mark.parametrize("job", jobs(4, in_make_test=1, in_release=2))
 def test_roots_are_what_no_other_covers(job: int) -> None:
     rng = random_of(job)
     texts = {}
