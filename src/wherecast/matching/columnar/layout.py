@@ -17,8 +17,8 @@ the low and high cell, the most selective first.
 
 *Predicates.* What decides exactly: a row per predicate of a conjunction, in key space.
 
-*Outcomes.* What becomes of a match depends on its group, or, in a mixed group, on its entry: two words
-of bits for each leaf block.
+*Outcomes.* What becomes of a match depends on its group, or, in a mixed group, on its entry: two
+words of bits for each leaf block.
 
 *Stamps.* A byte per filter: the mark of the last publication that reported it. Marks run from 1 to
 255; then all stamps become 0, and marks begin anew.
