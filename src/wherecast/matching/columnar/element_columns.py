@@ -14,12 +14,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from wherecast.arrays.list_elements import list_elements
-from wherecast.arrays.ranges import counting
+from wherecast.arrays.ranges import counting, spans
 from wherecast.matching.columnar.layout import ArrayState
 from wherecast.matching.columnar.slots import SlotColumn, absent, column_of, keys_of, packed_bits
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
+_PLACES_MAX = 1 << 62
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,8 +67,14 @@ class ElementColumn:
 def _are_new(starts: Ints, keys: Ints) -> Bools:
     """Which elements have no equal one before them in their publication, bool [elements]."""
     owners = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    order = np.lexsort((keys, owners))
-    is_new = np.ones(len(keys), bool)
+    is_new, among = np.ones(len(keys), bool), np.arange(len(keys))
+    least, most = int(keys.min(initial=0)), int(keys.max(initial=0))
+    if most - least < _PLACES_MAX // len(starts):  # then one number says owner and key
+        numbers = owners * (most - least + 1) + (keys - least)
+        numbers.sort()  # takes a tenth of the time of an order
+        doubled = numbers[1:][numbers[1:] == numbers[:-1]] // (most - least + 1)
+        among = spans(starts[np.unique(doubled)], np.diff(starts)[np.unique(doubled)])
+    order = among[np.lexsort((keys[among], owners[among]))]
     is_new[order[1:]] = (np.diff(owners[order]) != 0) | (np.diff(keys[order]) != 0)
     return is_new
 

@@ -17,6 +17,9 @@ the low and high cell, the most selective first.
 
 *Predicates.* What decides exactly: a row per predicate of a conjunction, in key space.
 
+*Outcomes.* What becomes of a match depends on its group, or, in a mixed group, on its entry: two
+words of bits for each leaf block.
+
 *Stamps.* A byte per filter: the mark of the last publication that reported it. Marks run from 1 to
 255; then all stamps become 0, and marks begin anew.
 """
@@ -76,6 +79,7 @@ class Pointers(IntEnum):
     SECONDS = 17
     SCRATCH = 18
     STAMPS = 19
+    OUTCOMES = 20
 
 
 class CellPointers(IntEnum):
@@ -158,6 +162,7 @@ class GroupFlag(IntFlag):
     REST = 8  # their sides that are no dimensions are compared one by one
     ONCE = 16  # other entries may report the same filter, so the stamp of a filter is asked
     ELEMENT = 32  # they ask for an element of an array, so every probe is searched for
+    MIXED = 64  # EXTRA and ONCE do not hold for all of them: two words a leaf block say for which
 
 
 class Exact(IntEnum):

@@ -26,6 +26,8 @@ class PackedTrees:
         rest_ends: int32, for each position of a group with residual sides, where its residual
             sides begin and end in `rests`.
         rests: uint16, the residual sides as triples of slot, low cell and high cell.
+        outcomes: uint64 [leaf blocks, 2], a bit for each entry that is EXTRA, and for each that
+            is ONCE; empty where no group is MIXED.
     """
 
     quantisers: Quantisers
@@ -38,6 +40,7 @@ class PackedTrees:
     sources: npt.NDArray[np.int32]
     rest_ends: npt.NDArray[np.int32]
     rests: npt.NDArray[np.uint16]
+    outcomes: npt.NDArray[np.uint64]
 
     @property
     def nbytes(self) -> int:

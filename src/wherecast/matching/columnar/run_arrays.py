@@ -137,13 +137,17 @@ def run_from_arrays(figures: dict[str, Any], arrays: Arrays) -> tuple[Run, Schem
         Predicates(**_under(arrays, "boxed.")),
         LaterRows(arrays["later.offsets"], arrays["later.rows"]),
         arrays["filters"],
-        _packed=PackedTrees(Quantisers(**_under(arrays, "cells.")), **_under(arrays, "forest."))
-        if "forest.headers" in arrays
-        else None,
+        _packed=_packed_trees(arrays) if "forest.headers" in arrays else None,
     )
     is_text = figures["ids"] == "string"
     ids = get_strings(arrays, "ids") if is_text else array_of(arrays["ids"])
     return Run(Ids(ids), snapshot), schema
+
+
+def _packed_trees(arrays: Arrays) -> PackedTrees:
+    """The packed trees of a file; one from before there were mixed groups has none."""
+    found = {"outcomes": np.zeros((0, 2), np.uint64)} | _under(arrays, "forest.")
+    return PackedTrees(Quantisers(**_under(arrays, "cells.")), **found)
 
 
 def _no_jumps(arrays: Arrays) -> npt.NDArray[np.uint32]:

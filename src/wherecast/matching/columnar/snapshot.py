@@ -275,11 +275,10 @@ class Snapshot:
         packed = inputs.packed
         trees = match_trees(inputs, batch.probes(self.element_slots), self.search)
         ends, numbers, checked = trees.ends, trees.numbers, trees.checked
-        if len(trees.extra):
-            publications, positions = np.ascontiguousarray(trees.extra.T)
-            decided = self._decided_entries(batch, packed, publications, positions)
+        if trees.extra.size:
+            decided = self._decided_entries(batch, packed, *trees.extra)
             ends, numbers = add_decided(inputs, trees, *decided)
-            checked += len(trees.extra)
+            checked += trees.extra.shape[1]
         return SnapshotMatches(ends, numbers, trees.inner, trees.leaf, checked)
 
     def _decided(

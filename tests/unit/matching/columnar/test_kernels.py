@@ -158,3 +158,18 @@ def test_matches_are_added_to_rows_once() -> None:
         if number not in rows[publication]:
             rows[publication].append(number)
     assert [out[a:b].tolist() for a, b in pairwise(joined.tolist())] == rows
+
+
+def test_many_matches_are_added() -> None:
+    """More than fit into memory that stays mapped when it is freed."""
+    count = 9_000_000
+    publications = np.zeros(count, np.int64)
+    out = np.zeros(count + 1, np.int32)
+
+    joined = kernels.add_matches(
+        np.zeros(2, np.int64), np.zeros(0, np.int32), publications,
+        np.full(count, 7, np.int32), stamps(8), out,
+    )  # fmt: skip
+
+    assert joined.tolist() == [0, 1]
+    assert out[0] == 7

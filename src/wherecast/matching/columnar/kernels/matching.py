@@ -16,6 +16,7 @@ from wherecast.matching.columnar.kernels.simd import (
     load_i64,
     load_u8,
     load_u16,
+    load_u64,
     prefetch,
     range64,
     store_i32,
@@ -34,11 +35,11 @@ _FLAGS, _SIZE, _NEEDED, _EXACT, _REST = (
 )
 _CLAUSES, _CONJUNCTIONS = int(Header.CLAUSES), int(Header.CONJUNCTIONS)
 _SLOTS = 8 * int(Header.SLOTS)  # bytes
-_CHECK_ALL, _CHECK_EDGES, _EXTRA, _HAS_REST, _ONCE, _ELEMENT = (
+_CHECK_ALL, _CHECK_EDGES, _EXTRA, _HAS_REST, _ONCE, _ELEMENT, _MIXED = (
     int(flag)
     for flag in (
         GroupFlag.CHECK_ALL, GroupFlag.CHECK_EDGES, GroupFlag.EXTRA, GroupFlag.REST,
-        GroupFlag.ONCE, GroupFlag.ELEMENT,
+        GroupFlag.ONCE, GroupFlag.ELEMENT, GroupFlag.MIXED,
     )
 )  # fmt: skip
 _RANGE, _SET, _NOT_SET, _MISSING = (
@@ -47,7 +48,7 @@ _RANGE, _SET, _NOT_SET, _MISSING = (
 (
     _COLUMNS, _IS_FLOAT, _HEADERS, _BLOCKS, _NUMBERS, _SOURCES, _OFFSETS, _PREDICATE_SLOTS, _KINDS,
     _LOWS, _HIGHS, _KEYS, _EXACT_SLOTS, _REST_ENDS, _RESTS, _DIRECTORY, _GROUPS, _SECONDS, _SCRATCH,
-    _STAMPS,
+    _STAMPS, _OUTCOMES,
 ) = (int(pointer) for pointer in Pointers)  # fmt: skip
 _HEADER_BYTES = 192
 
@@ -248,6 +249,8 @@ def _probe(at, header, row, publication, half, out, found, extra, extra_count, c
     dims, flags = load_i64(header, _DIMS), load_i64(header, _FLAGS)
     base, first, checked = load_i64(header, _BASE), load_i64(header, _FIRST), 0
     clauses, count = load_i64(header, _CLAUSES), max(1, load_i64(header, _CONJUNCTIONS))
+    outcomes, are_extra = load_i64(at, _OUTCOMES), _ALL if flags & _EXTRA else np.uint64(0)
+    are_once = _ALL if flags & _ONCE and mark else np.uint64(0)
     for item in range(waiting):
         block = np.int64(load_i32(scratch, start + item))
         here, position = base + block * dims * 128, first + block * 64
@@ -270,16 +273,21 @@ def _probe(at, header, row, publication, half, out, found, extra, extra_count, c
             source = np.int64(load_i32(sources, position + lane))
             if not _one_holds(at, source, count, publication, row):
                 bits &= ~(_ONE << np.uint64(lane))
-        if flags & _EXTRA:
-            while bits:
-                store_i32(extra, 2 * extra_count, np.int32(publication))
-                store_i32(extra, 2 * extra_count + 1, np.int32(position + first_bit(bits)))
-                extra_count += 1
-                bits &= bits - _ONE
-        elif flags & _ONCE and mark:
-            found = _emit_once(at, bits, position, out, found, mark)
-        elif bits:
-            found = _emit(at, bits, position, out, found)
+        if flags & _MIXED:
+            are_extra = load_u64(outcomes, position >> 5)
+            are_once = load_u64(outcomes, (position >> 5) + 1) if mark else np.uint64(0)
+        left = bits & are_extra
+        while left:
+            store_i32(extra, 2 * extra_count, np.int32(publication))
+            store_i32(extra, 2 * extra_count + 1, np.int32(position + first_bit(left)))
+            extra_count += 1
+            left &= left - _ONE
+        left = bits & ~are_extra & are_once
+        if left:
+            found = _emit_once(at, left, position, out, found, mark)
+        left = bits & ~are_extra & ~are_once
+        if left:
+            found = _emit(at, left, position, out, found)
     counters[0] += inner
     counters[1] += waiting
     counters[2] += checked

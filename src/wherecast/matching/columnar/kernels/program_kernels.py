@@ -106,9 +106,14 @@ def _elements(at, record, kind, slot, publication):
     starts = load_i64(load_i64(at, _ELEMENT_STARTS), slot)
     keys = load_i64(load_i64(at, _ELEMENT_KEYS), slot)
     asked = _SET if kind == _NOT_SET else kind
-    inside = False
-    if kind in (_RANGE, _SET, _NOT_SET):
-        for place in range(load_i64(starts, publication), load_i64(starts, publication + 1)):
+    inside, begin, end = False, load_i64(starts, publication), load_i64(starts, publication + 1)
+    if kind == _RANGE:
+        low, high = load_i64(record, 0), load_i64(record, 1)
+        for place in range(begin, end):
+            key = load_i64(keys, place)
+            inside |= (key >= low) & (key <= high)
+    elif kind in (_SET, _NOT_SET):
+        for place in range(begin, end):
             inside |= _holds(at, record, asked, True, load_i64(keys, place))
     if kind in (_RANGE, _SET):
         return inside

@@ -90,8 +90,7 @@ def add_matches(ends, numbers, publications, filters, stamps, out):
         by_row[free[publications[match]]] = filters[match]
         free[publications[match]] += 1
     joined, found, begin = np.zeros(rows + 1, np.int64), np.int64(0), np.int64(0)
-    marks, source, more = stamps.marks.ctypes.data, numbers.ctypes.data, by_row.ctypes.data
-    result = out.ctypes.data
+    marks, source, result = stamps.marks.ctypes.data, numbers.ctypes.data, out.ctypes.data
     for row in range(rows):
         end = free[row]  # of the matches that this row gets
         for place in range(ends[row], ends[row + 1]):
@@ -102,6 +101,7 @@ def add_matches(ends, numbers, publications, filters, stamps, out):
             for place in range(ends[row], ends[row + 1]):
                 store_u8(marks, np.int64(load_i32(source, place)), mark)
             for place in range(begin, end):
-                found = put_once(load_i32(more, place), result, found, marks, mark)
+                # not by address: an array made here is freed after its last use by name
+                found = put_once(by_row[place], result, found, marks, mark)
         begin, joined[row + 1] = end, found
     return joined

@@ -26,6 +26,7 @@ from wherecast.matching.columnar.packing.headers import (
     set_exact,
     set_flags,
 )
+from wherecast.matching.columnar.packing.outcomes import outcomes_by_block
 from wherecast.matching.columnar.packing.planner import plan_groups
 from wherecast.matching.columnar.packing.residual_sides import (
     residual_sides_by_position,
@@ -88,7 +89,8 @@ def build(
     chance = chance[folded.sides]
     whole = conjunctions.whole[entries.conjunctions] | (folded.form > 0)
     outcome = _outcomes(folded, conjunctions, quantisers.exact)
-    plan = plan_groups(entries, whole, chance, outcome + (folded.form << _FORM_SHIFT))
+    kinds = (outcome & GroupFlag.ELEMENT) + (folded.form << _FORM_SHIFT)
+    plan = plan_groups(entries, whole, chance, kinds)
     count = len(plan.shared)
     order = np.argsort(plan.group, kind="stable")
     starts = np.searchsorted(plan.group[order], np.arange(count + 1))
@@ -112,9 +114,11 @@ def build(
     unordered = residual_sides_of(entries, plan, low, high, chance)
     rest_ends, rests = residual_sides_by_position(headers, unordered, placed, starts)
     directory, groups, seconds = directory_of(dimensions, width)
+    outcomes = outcomes_by_block(headers, outcome, placed, starts)
     return PackedTrees(
-        quantisers, headers, directory, groups, seconds, blocks, numbers, sources, rest_ends, rests
-    )
+        quantisers, headers, directory, groups, seconds, blocks, numbers, sources, rest_ends,
+        rests, outcomes,
+    )  # fmt: skip
 
 
 def aligned(count: int, dtype: Any) -> Any:

@@ -6,6 +6,7 @@ import numpy.typing as npt
 from wherecast.matching.columnar.layout import HEADER_WORDS, LANES, LEVELS_MAX, GroupFlag, Header
 from wherecast.matching.columnar.packing.dimensions import Dimensions
 from wherecast.matching.columnar.packing.entries import Entries
+from wherecast.matching.columnar.packing.outcomes import are_mixed
 from wherecast.matching.columnar.packing.planner import GroupPlan
 
 Ints = npt.NDArray[np.int64]
@@ -63,6 +64,7 @@ def set_flags(
         (GroupFlag.REST, group[~plan.is_dim]),
     ):
         flags[np.unique(groups)] |= int(flag)
+    flags[are_mixed(len(headers), plan.group, outcome)] |= int(GroupFlag.MIXED)
 
 
 def set_exact(headers: Ints, dimensions: list[Dimensions], exact: npt.NDArray[np.uint8]) -> None:

@@ -61,10 +61,11 @@ def _decided_by(flags: GroupFlag) -> str:
         words += ", then exact keys for all that pass"
     elif GroupFlag.CHECK_EDGES in flags:
         words += ", and exact keys at the edges"
+    some = "for some, " if GroupFlag.MIXED in flags else ""
     if GroupFlag.EXTRA in flags:
-        words += "; then patterns or distances"
-    elif GroupFlag.ONCE in flags:
-        words += "; each filter once, whatever other conjunctions say"
+        words += f"; then {some}patterns or distances"
+    if GroupFlag.ONCE in flags:
+        words += f"; {some}each filter once, whatever other conjunctions say"
     return words
 
 

@@ -47,7 +47,7 @@ class TreeMatches:
     Attributes:
         ends: int64 [rows + 1].
         numbers: int32, the filters that match.
-        extra: int32 [pairs, 2], publications and positions whose entries are still to be decided.
+        extra: int32 [2, pairs], publications and positions whose entries are still to be decided.
         inner, leaf: numbers of inner and leaf blocks read.
         checked: number of entries compared beyond their boxes.
     """
@@ -93,7 +93,7 @@ class TreeInputs:
             predicates.offsets, predicates.slots, predicates.kinds, predicates.lows,
             predicates.highs, predicates.keys, packed.quantisers.exact, packed.rest_ends,
             packed.rests, packed.directory, packed.groups, packed.seconds, of_batch,
-            of_batch,
+            of_batch, packed.outcomes,
         )  # fmt: skip
         assert len(held) == len(Pointers)
         most = int(packed.headers[:, Header.SIZE].max(initial=0)) + 128
@@ -179,7 +179,7 @@ class _Work:
         self._most = inputs.most
         self._half = self._most // 64 + 64
         self._out = _spare.take(room + 2 * self._most)
-        self._extra = np.empty((room + 2 * self._most, 2), np.int32)
+        self._extra = _pairs_in(_spare.take(2 * (room + 2 * self._most)))
         self._stream, self._parts = np.empty(0, np.int32), np.empty((0, 2), np.int32)
         self._ends, self._counts = np.zeros(rows + 1, np.int64), np.zeros(6, np.int64)
         self._scratch = np.empty(2 * self._half, np.int32)
@@ -209,7 +209,7 @@ class _Work:
             if stuck or found + 2 * self._most > len(self._out):
                 self._grow_out(found, 2 * len(self._out))
             if stuck or extra + 2 * self._most > len(self._extra):
-                self._extra = np.concatenate([self._extra, np.empty_like(self._extra)])
+                self._grow_extra(extra)
 
     def groups(self, begin: int, count: int) -> None:
         """Matches a chunk group by group."""
@@ -231,7 +231,7 @@ class _Work:
             if self._counts[5] == len(self._parts):
                 self._parts = np.concatenate([self._parts, np.empty_like(self._parts)])
             if self._counts[3] + self._most > len(self._extra):
-                self._extra = np.concatenate([self._extra, np.empty_like(self._extra)])
+                self._grow_extra(int(self._counts[3]))
         found, more = int(self._ends[begin]), int(self._counts[4])
         if found + more > len(self._out):
             wanted = (found + more) * self._rows // (begin + count)
@@ -264,15 +264,26 @@ class _Work:
         larger[:used] = self._out[:used]
         self._out = larger
 
+    def _grow_extra(self, used: int) -> None:
+        larger = _pairs_in(_spare.take(2 * self._extra.size))
+        larger[:used] = self._extra[:used]
+        self._extra = larger
+
     def result(self) -> TreeMatches:
         """The matches of the batch."""
         numbers = _cut(self._out, int(self._ends[-1]))
         inner, leaf, checked, found = self._counts[:4].tolist()
-        ends, extra = self._ends, self._extra[:found]
+        ends, extra = self._ends, self._extra[:found].T.copy()
+        _spare.give(self._extra.base)  # type: ignore[arg-type]
         if self._probes.owners is not None and self._probes.starts is not None:
             ends = ends[self._probes.starts]
-            extra[:, 0] = self._probes.owners[extra[:, 0]]
+            extra[0] = self._probes.owners[extra[0]]
         return TreeMatches(ends, numbers, extra, inner, leaf, checked)
+
+
+def _pairs_in(array: Numbers) -> Numbers:
+    """The array as pairs, int32 [pairs, 2]."""
+    return array[: len(array) // 2 * 2].reshape(-1, 2)
 
 
 _spare = SpareArrays()
