@@ -112,6 +112,17 @@ def test_several_runs_and_hidden_filters(index: Index) -> None:
     assert found == [2, 101, 102, 103, 104, 200, 201, 202, 203, 204, 300, 301, 302, 303, 304]
 
 
+def test_a_pattern_that_several_attributes_share(index: Index) -> None:
+    """Its verdicts are remembered by string; two attributes may have the same one."""
+    index.add(9, "city LIKE '%a_b'")
+    index.add(10, "lower(city) LIKE '%a_b'")
+    index.add(11, "upper(city) LIKE '%a_b' OR lower(city) = 'q'")
+    for _ in range(2):
+        for text in ("XAYB", "xazb", "xAyB", "xayb", "b", "B"):
+            expected = [9] * (text in ("xayb", "xazb")) + [10] * (len(text) > 1)
+            assert sorted(index.match_one({"city": text})) == expected
+
+
 def test_errors_of_a_row_are_counted(index: Index) -> None:
     index.match_one({"no2": 1.0, "count": 0}, NOON)
     assert index.stats()["row_errors"]["division_by_zero"] > 0
