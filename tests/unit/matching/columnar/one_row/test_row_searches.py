@@ -9,6 +9,7 @@ import pytest
 
 from tests.ways import take
 from wherecast import Index, PublicationError, Schema
+from wherecast.matching.columnar.search.pattern_memory import Generation
 from wherecast.workloads import WORKLOADS
 
 SCHEMA = Schema.from_dict(
@@ -179,3 +180,12 @@ def test_marks_begin_anew_after_many_publications(monkeypatch: pytest.MonkeyPatc
     for number in range(600):
         row = {"no2": float(number % 7), "count": number % 5}
         assert sorted(index.match_one(row)) == list(range(max(number % 7, number % 5)))
+
+
+def test_each_string_has_a_place_of_its_own_in_the_memory_of_patterns() -> None:
+    generation = Generation(1, 64)
+    first, second = generation.places(["A", "a", "A"]), generation.places(["b", "A", "c", "b"])
+    assert first is not None
+    assert second is not None
+    assert first[0] == first[2] == second[1]
+    assert len({*first.tolist(), *second.tolist()}) == 4
