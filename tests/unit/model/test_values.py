@@ -163,3 +163,19 @@ def test_only_listed_values_are_taken() -> None:
 )
 def test_values_are_shown_short(value: Any, shown: str) -> None:
     assert describe(value) == shown
+
+
+def test_values_of_subclasses_are_held_as_plain_ones() -> None:
+    class Colour(str):
+        __slots__ = ()
+
+        def __str__(self) -> str:
+            return "not the text"
+
+    class Count(int):
+        __slots__ = ()
+
+    for attribute, value, plain in ((STRING, Colour("red"), "red"), (INT, Count(5), 5)):
+        held = canonical(attribute, value)
+        assert type(held) is type(plain)
+        assert held == plain

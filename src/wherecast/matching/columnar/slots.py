@@ -212,21 +212,21 @@ def string_keys(texts: pa.Array, strings: pa.Array) -> npt.NDArray[np.int64]:
 
 def _searched(texts: pa.Array, strings: pa.Array) -> npt.NDArray[np.int64]:
     """The keys of a few strings, each searched for among many, in the order of their bytes."""
-    known = _Bytes(strings)
+    known = StringBytes(strings)
     keys = np.empty(len(texts), np.int64)
-    for place, text in enumerate(_Bytes(texts)):
+    for place, text in enumerate(StringBytes(texts)):
         below = bisect_left(known, text)
         keys[place] = 2 * below + (below < len(known) and known[below] == text)
     return keys
 
 
-class _Bytes(Sequence[bytes]):
+class StringBytes(Sequence[bytes]):
     """The bytes of strings, which order as the strings do, without an object each."""
 
     def __init__(self, strings: pa.Array) -> None:
         _, offsets, data = strings.buffers()
         self._data = memoryview(b"" if data is None else data)
-        self._ends = np.frombuffer(offsets, np.int64)[strings.offset :]
+        self._ends = np.frombuffer(offsets or b"", np.int64)[strings.offset :]
         self._count = len(strings)
 
     def __len__(self) -> int:

@@ -14,8 +14,8 @@ from wherecast.bench import Options, run
 from wherecast.bench.experiments import EXPERIMENTS
 from wherecast.bench.matching import engines as matching_engines
 from wherecast.bench.matching import experiment as matching
+from wherecast.bench.matching import one_by_one, start
 from wherecast.bench.matching import peers as matching_peers
-from wherecast.bench.matching import start
 from wherecast.bench.matching import updates as matching_updates
 from wherecast.bench.matching.cases import (
     SCALE,
@@ -239,3 +239,13 @@ def test_a_new_process_tells_its_first_match(capsys: pytest.CaptureFixture[str])
     row = json.loads(capsys.readouterr().out)
     assert row["matches"] > 0
     assert row["text to first match, s"] >= row["first match seconds"] > 0
+
+
+def test_publications_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(one_by_one, "_REPEATS", 1)
+    rows = measured(one_by_one.ONE_BY_ONE)
+    assert [row["engine"] for row in rows] == ["match_one", "match_one, no numba"]
+    assert rows[0]["hash"] == rows[1]["hash"]
+    for row in rows:
+        assert row["matches"] > 0
+        assert row["calls/s"] > 0

@@ -27,7 +27,7 @@ Bools = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.int32]
 _SLOTS_MIN = 4  # slots whose sides are compared for all conjunctions
 _SIDES_MAX = 1 << 22  # sides of more slots
-_TRIED_MAX = 20  # candidates that remain to be decided; more are left to the batch
+_TRIED_MAX = 64  # candidates that remain to be decided; more are left to the batch
 
 
 class SlotSides:

@@ -19,8 +19,8 @@ from wherecast.matching.columnar.search.program_formulas import STACK_MAX
 
 Ints = npt.NDArray[np.int64]
 _NO_PATTERNS = Generation(0, 0)
-STOPS_MAX = 20
-"""Candidates that stop at tests which the kernel cannot decide, likewise."""
+STOPS_MAX = 64
+"""Candidates that stop at tests which the kernel does not know; more are left to the batch."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,6 +8,7 @@ from wherecast.language.meaning.element import Element
 from wherecast.language.meaning.evaluate import Row, evaluate, row_value
 from wherecast.language.meaning.expression import Distance, Expression
 from wherecast.language.meaning.keys import float_key
+from wherecast.language.meaning.patterns import pattern_verdict
 from wherecast.language.table.predicate_table import OPERATORS, Kind
 from wherecast.matching.columnar.layout import Exact
 from wherecast.matching.columnar.search.programs import Programs
@@ -39,9 +40,10 @@ class RowTests:
         table = self._programs.table
         kind, low = int(table.kind[place]), int(table.low[place])
         leaf: Expression
-        if kind == Kind.PATTERN:
-            leaf = table.patterns[low]
-        elif kind == Kind.RESIDUAL:
+        if kind == Kind.PATTERN:  # which may be shared by several attributes
+            value = row_value(table.attributes[table.attribute[place]], self._row)
+            return value is not None and pattern_verdict(table.patterns[low], value) is True
+        if kind == Kind.RESIDUAL:
             leaf = table.residuals[low]
         elif kind == Kind.DISTANCE:
             leaf = self._distance(low)

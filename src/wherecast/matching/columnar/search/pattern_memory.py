@@ -38,7 +38,7 @@ class Generation:
         """The places of strings, which are added; None where the generation is full."""
         known = self._places
         with self._lock:
-            new = [text for text in texts if text not in known]
+            new = [text for text in dict.fromkeys(texts) if text not in known]
             self._letters += sum(map(len, new))
             is_full = len(known) + len(new) > self.verdicts.shape[1]
             if is_full or self._letters > _LETTERS_MAX:

@@ -9,6 +9,7 @@ import pytest
 
 from tests.ways import take
 from wherecast import Index, PublicationError, Schema
+from wherecast.matching.columnar.search.pattern_memory import Generation
 from wherecast.workloads import WORKLOADS
 
 SCHEMA = Schema.from_dict(
@@ -112,6 +113,17 @@ def test_several_runs_and_hidden_filters(index: Index) -> None:
     assert found == [2, 101, 102, 103, 104, 200, 201, 202, 203, 204, 300, 301, 302, 303, 304]
 
 
+def test_a_pattern_that_several_attributes_share(index: Index) -> None:
+    """Its verdicts are remembered by string; two attributes may have the same one."""
+    index.add(9, "city LIKE '%a_b'")
+    index.add(10, "lower(city) LIKE '%a_b'")
+    index.add(11, "upper(city) LIKE '%a_b' OR lower(city) = 'q'")
+    for _ in range(2):
+        for text in ("XAYB", "xazb", "xAyB", "xayb", "b", "B"):
+            expected = [9] * (text in ("xayb", "xazb")) + [10] * (len(text) > 1)
+            assert sorted(index.match_one({"city": text})) == expected
+
+
 def test_errors_of_a_row_are_counted(index: Index) -> None:
     index.match_one({"no2": 1.0, "count": 0}, NOON)
     assert index.stats()["row_errors"]["division_by_zero"] > 0
@@ -168,3 +180,12 @@ def test_marks_begin_anew_after_many_publications(monkeypatch: pytest.MonkeyPatc
     for number in range(600):
         row = {"no2": float(number % 7), "count": number % 5}
         assert sorted(index.match_one(row)) == list(range(max(number % 7, number % 5)))
+
+
+def test_each_string_has_a_place_of_its_own_in_the_memory_of_patterns() -> None:
+    generation = Generation(1, 64)
+    first, second = generation.places(["A", "a", "A"]), generation.places(["b", "A", "c", "b"])
+    assert first is not None
+    assert second is not None
+    assert first[0] == first[2] == second[1]
+    assert len({*first.tolist(), *second.tolist()}) == 4
