@@ -192,7 +192,6 @@ class InlinePipeline:
             ConflictError: another pipeline has taken over.
             StoreError: it could not be written; it is given again.
         """
-        assert batch is self._recording
         with self.figures.timed("commit"):
             self.progress = self._store.batches.commit(batch, self._epoch)
         self._recording = None
