@@ -23,7 +23,8 @@ from tests.live_oracle import (
 )
 from wherecast.broker.broker_core import BrokerCore
 from wherecast.pipeline.live.inline_pipeline import InlinePipeline
-from wherecast.pipeline.live.spark_pipeline import LiveOptions, LivePipeline
+from wherecast.pipeline.live.live_options import LiveOptions
+from wherecast.pipeline.live.spark_pipeline import LivePipeline
 from wherecast.store.open_store import open_store
 
 if TYPE_CHECKING:

@@ -19,8 +19,10 @@ from wherecast.matching.kinds import KINDS
 from wherecast.model import StoreError
 from wherecast.pipeline.live import log_source
 from wherecast.pipeline.live.batch_plan import Range
-from wherecast.pipeline.live.log_source import LogReader, NotStoredError, TaskRange
+from wherecast.pipeline.live.log_source import LogReader
+from wherecast.pipeline.live.micro_batch import TaskRange
 from wherecast.pipeline.live.pipeline_figures import PipelineFigures
+from wherecast.pipeline.live.slice import NotStoredError
 from wherecast.store.contracts import Batches
 from wherecast.store.open_store import open_store
 from wherecast.store.position import Position

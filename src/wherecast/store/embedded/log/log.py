@@ -72,6 +72,7 @@ from wherecast.store.records import (
     Receipt,
     Withdrawals,
 )
+from wherecast.store.wake import Bell
 
 _FILE = "log.db"
 _log = logging.getLogger("wherecast.store")
@@ -128,6 +129,7 @@ class EmbeddedLog(Log):
         self._recent_end = 0  # the ids before this offset are in there
         self._unscoped_ids = UnscopedIds(*directory.unscoped_ids)
         self._damaged_changes: int | None = None  # counted once
+        self._bell = Bell(directory.path / "wake-log")
         self._monotonic = monotonic
         if is_owner:
             try:
@@ -232,6 +234,14 @@ class EmbeddedLog(Log):
         return self._marks.now().version
 
     @override
+    def wait(self, is_enough: Callable[[Position], bool], timeout_s: float) -> bool:
+        return self._bell.wait(lambda: is_enough(self.ends()), timeout_s)
+
+    @override
+    def wake(self) -> None:
+        self._bell.ring()
+
+    @override
     def bytes(self) -> int:
         return self._marks.now().bytes
 
@@ -328,13 +338,15 @@ class EmbeddedLog(Log):
         rebuild_counters(self.database, self._commits)
 
     def close(self) -> None:
-        """Closes the file, and its second place."""
+        """Closes the file, and its second place; waits for nothing any more."""
+        self._bell.close()
         self._commits.close()
         self.database.close()
 
     def _commit(self, items: Sequence[LogItem]) -> list[Receipt | Accepted | None]:
         """Adds items in one transaction. What is known in memory changes after the commit."""
         with self._commits.begin() as commit:
+            end = commit.marks.end
             recent = self._caught_up(commit.connection, commit.marks)
             adding = LogTransaction(
                 commit, self.identity, recent, self._time_of, self._unscoped_ids
@@ -347,6 +359,8 @@ class EmbeddedLog(Log):
         if not all(map(_is_cursors, items)):
             reached("log.after")
         self._recent, self._recent_end = adding.recent, adding.marks.end
+        if adding.marks.end > end:
+            self._bell.ring()
         return results
 
     def _time_of(self, at: int) -> int:
