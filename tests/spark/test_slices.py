@@ -131,6 +131,7 @@ def test_slices_ranges_and_queries_to_the_end_go_on_from_one_another(
     assert everything.queued() == list(range(end))
 
 
+@pytest.mark.release
 def test_a_query_whose_task_hangs_is_started_again(
     spark: "SparkSession", everything: Everything
 ) -> None:
