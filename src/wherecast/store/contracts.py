@@ -172,7 +172,7 @@ class Log(Protocol):
         """Waits until the log reaches far enough; returns False after the timeout.
 
         Args:
-            is_enough: decides by the ends of the partitions.
+            is_enough: decides by the ends of the partitions, without a call of the log.
             timeout_s: the longest wait.
 
         A record that any process appends wakes the caller at once, and so does `wake`.

@@ -67,13 +67,27 @@ def run_slice(
         NotStoredError: a batch could not be written.
         StoreError: the log cannot be read.
     """
-    parent, end = os.getppid(), time.monotonic() + options.length_s
-    tell_at = time.monotonic() + _TELL_S
+    parent = os.getppid()
 
     def is_over() -> bool:
         # A worker whose parent died belongs to no query any more.
         return os.path.exists(options.stop_file) or os.getppid() != parent
 
+    try:
+        _stay(matching, log, options, is_over, tell)
+    finally:
+        _hand_over(matching, tell)
+
+
+def _stay(
+    matching: LogMatching,
+    log: Log,
+    options: SliceOptions,
+    is_over: Callable[[], bool],
+    tell: Callable[[PipelineFigures], None],
+) -> None:
+    end = time.monotonic() + options.length_s
+    tell_at = time.monotonic() + _TELL_S
     while not is_over() and time.monotonic() < end:
         if matching.figures.batches and time.monotonic() >= tell_at:
             tell_at = time.monotonic() + _TELL_S
@@ -85,8 +99,7 @@ def run_slice(
         elif options.backlog is None or waiting(log, matching.progress.position) <= options.backlog:
             _commit(matching, matching.match(wanted, options.poison))
         else:
-            break
-    _hand_over(matching, tell)
+            return
 
 
 def waiting(log: Log, reached: Position) -> int:
