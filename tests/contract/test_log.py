@@ -595,6 +595,11 @@ def in_threads(run: Callable[[int], None]) -> None:
 
 
 class TestWait:
+    @pytest.fixture(autouse=True)
+    def only_wakings(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Has those who wait look again only where they are woken."""
+        monkeypatch.setattr("wherecast.store.wake._LOOK_AGAIN_S", 3600.0)
+
     def test_what_is_there_is_not_waited_for(self, log: Log) -> None:
         assert not log.wait(lambda ends: len(ends) > 0, 0)
         append(log, Body(1))

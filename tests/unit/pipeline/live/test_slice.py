@@ -75,6 +75,13 @@ class Slices:
         return [one // GAP for one in found.tolist()]
 
 
+@pytest.fixture(autouse=True)
+def only_wakings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Has a slice look again only where it is woken."""
+    monkeypatch.setattr("wherecast.store.wake._LOOK_AGAIN_S", 3600.0)
+    monkeypatch.setattr("wherecast.pipeline.live.slice._LOOK_S", 3600.0)
+
+
 @pytest.fixture
 def slices(tmp_path: Path) -> Iterator[Slices]:
     made = Slices(tmp_path)
@@ -126,6 +133,7 @@ def test_a_slice_ends_with_the_parent_of_its_process(
     slices.publish(1)
     assert slices.reached(1)
     monkeypatch.setattr(os, "getppid", lambda: 1)
+    slices.store.log.wake()  # it would look by itself once a second
     running.join(60)
     assert not running.is_alive()
 
