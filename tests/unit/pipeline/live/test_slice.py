@@ -53,7 +53,7 @@ class Slices:
 
     def start(self, run: Callable[[], None] | None = None) -> threading.Thread:
         """A slice beside the test."""
-        thread = threading.Thread(target=run or self.run)
+        thread = threading.Thread(target=run or self.run, daemon=True)
         thread.start()
         return thread
 
@@ -116,7 +116,9 @@ def test_a_slice_ends_after_its_time(slices: Slices) -> None:
 
 def test_a_slice_ends_for_a_backlog(slices: Slices) -> None:
     slices.publish(10)
-    slices.run(backlog=9)
+    running = slices.start(lambda: slices.run(backlog=9))
+    running.join(60)
+    assert not running.is_alive()
     assert slices.queued() == []
     running = slices.start(lambda: slices.run(backlog=10))
     assert slices.reached(10)
