@@ -592,3 +592,51 @@ def in_threads(run: Callable[[int], None]) -> None:
         assert not thread.is_alive()
     if errors:
         raise errors[0]
+
+
+class TestWait:
+    @pytest.fixture(autouse=True)
+    def only_wakings(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Has those who wait look again only where they are woken."""
+        monkeypatch.setattr("wherecast.store.wake._LOOK_AGAIN_S", 3600.0)
+
+    def test_what_is_there_is_not_waited_for(self, log: Log) -> None:
+        assert not log.wait(lambda ends: len(ends) > 0, 0)
+        append(log, Body(1))
+        assert log.wait(lambda ends: len(ends) > 0, 0)
+        assert not log.wait(lambda ends: len(ends) == 0, 0.01)
+
+    def test_a_record_wakes(self, log: Log) -> None:
+        reached = threading.Semaphore(0)
+
+        def wait() -> None:
+            known = Position()
+            for _ in range(5):
+                assert log.wait(lambda ends, known=known: ends != known, 60)
+                known = log.ends()
+                reached.release()
+
+        waiting = [threading.Thread(target=wait) for _ in range(2)]
+        for thread in waiting:
+            thread.start()
+        for number in range(5):
+            append(log, Body(number))
+            assert reached.acquire(timeout=60)
+            assert reached.acquire(timeout=60)
+        for thread in waiting:
+            thread.join(60)
+
+    def test_whoever_is_woken_looks_again(self, log: Log) -> None:
+        looks, is_true = threading.Semaphore(0), threading.Event()
+
+        def look(_: Position) -> bool:
+            looks.release()
+            return is_true.is_set()
+
+        thread = threading.Thread(target=log.wait, args=(look, 60))
+        thread.start()
+        assert looks.acquire(timeout=60)
+        is_true.set()
+        log.wake()
+        thread.join(60)
+        assert not thread.is_alive()

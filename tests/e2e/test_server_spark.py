@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ pytest.importorskip("pyspark.sql.streaming.datasource", reason="needs PySpark 4.
 from websockets.sync.client import connect
 
 from tests.e2e.server import Server, serving
-from tests.spark.services import until
+from tests.spark.services import session_members, until
 
 pytestmark = [pytest.mark.spark, pytest.mark.classic, pytest.mark.release]
 
@@ -60,3 +61,33 @@ def test_publications_are_matched_by_spark(tmp_path: Path) -> None:
             assert got["publication"]["attributes"] == {"n": 11.0}
             assert server.call("GET", "/readyz")[1]["ready"] is True
         assert server.stop() == 0
+
+
+def test_a_server_gets_over_a_spark_that_hangs(tmp_path: Path) -> None:
+    """Nothing answers any more: neither the worker, nor Java, which would have to kill it."""
+    environ = {"WHERECAST__PIPELINE__STALL": "15s"}
+    stopped: list[int] = []
+    try:
+        with serving(tmp_path, "--runner", "spark", environ=environ) as server:
+            assert server.call("PUT", "/v1/subscribers/ana")[0] == 201
+            path = "/v1/subscribers/ana/subscriptions/s1"
+            assert server.call("PUT", path, {"filter": "n >= 10"})[0] == 201
+            with connect(f"ws://127.0.0.1:{server.port}/v1/subscribers/ana/push") as socket:
+                publish(server, 10)
+                assert json.loads(socket.recv(60))["publication"]["attributes"] == {"n": 10.0}
+                pipeline = next(
+                    pid for pid, command in server.children().items() if "pipeline" in command
+                )
+                for pid in session_members(pipeline).keys() - {pipeline}:
+                    os.kill(pid, signal.SIGSTOP)
+                    stopped.append(pid)
+                publish(server, 11)
+                got = json.loads(socket.recv(300))
+                assert got["publication"]["attributes"] == {"n": 11.0}
+            assert server.call("GET", "/readyz")[1]["pipeline"]["restarts"] >= 1
+            assert "Java ended" in server.told()
+            assert server.stop() == 0
+    finally:
+        for pid in stopped:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)

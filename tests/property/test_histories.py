@@ -6,8 +6,10 @@ Sequences, versions, counters, marks and notifications are those of the model in
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from random import Random
+from threading import Thread
 
 import pytest
 
@@ -16,10 +18,14 @@ from tests.live_oracle import log_alone
 from tests.seeds import jobs, random_of
 from wherecast.columns.log_encoding import decode_batch
 from wherecast.pipeline.live.inline_pipeline import InlinePipeline
+from wherecast.pipeline.live.log_matching import LogMatching
+from wherecast.pipeline.live.slice import SliceOptions, run_slice, waiting
+from wherecast.pipeline.live.subscriptions.subscription_cache import SubscriptionCache
 from wherecast.store.changes import compaction
 from wherecast.store.contracts import Log, Store
 from wherecast.store.memory.store import MemoryStore
 from wherecast.store.open_store import open_store
+from wherecast.store.records import Progress
 
 DAY_US = 24 * 3600 * 1_000_000
 
@@ -157,3 +163,40 @@ def test_a_history_leads_to_the_same(
         match_all(again, random)
         check_log(again.log, model)
         check_queues(again, model, kind)
+
+
+def stay(store: Store, stop_file: Path, done: list[int]) -> None:
+    """A slice that runs until it is stopped; notes how many batches it committed."""
+    subscriptions = SubscriptionCache(store.log, store.snapshots)
+    matching = LogMatching(store, store.batches.begin(), lambda: 0, subscriptions)
+    options = SliceOptions(600.0, None, stop_file)
+    run_slice(matching, store.log, options, lambda figures: done.append(figures.batches))
+
+
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("job", jobs(20, in_make_test=1))
+def test_a_history_that_is_played_beside_a_slice_leads_to_the_same(
+    name: str, job: int, tmp_path: Path
+) -> None:
+    kind, random = KINDS[name], random_of(f"slice {job}")
+    steps = random_history(random, 120)
+    model = Model().walk(steps)
+    store, stop_file, done = kind.open(tmp_path), tmp_path / "stop", list[int]()
+    define(store.log)
+    staying = Thread(target=stay, args=(store, stop_file, done))
+    staying.start()
+    for step in steps:  # subscriptions begin and end between two publications of a running slice
+        play(store.log, [step], DAY_US)
+    assert store.batches.wait(partial(is_all_committed, store), 120)
+    stop_file.touch()
+    store.log.wake()
+    staying.join(120)
+    assert sum(done) > 1
+    check_queues(store, model, kind)
+    with closing(kind.replayed(store, tmp_path)) as again:
+        match_all(again, random)
+        check_queues(again, model, kind)
+
+
+def is_all_committed(store: Store, progress: Progress) -> bool:
+    return waiting(store.log, progress.position) == 0

@@ -11,7 +11,8 @@ pytest.importorskip("pyspark.sql.streaming.datasource", reason="needs PySpark 4.
 from tests.histories import Model, define, play, random_history
 from tests.property.test_histories import KINDS, check_log, check_queues
 from tests.seeds import random_of
-from wherecast.pipeline.live.spark_pipeline import LiveOptions, LivePipeline
+from wherecast.pipeline.live.live_options import LiveOptions
+from wherecast.pipeline.live.spark_pipeline import LivePipeline
 from wherecast.store.open_store import open_store
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("pyspark.sql.streaming.datasource", reason="needs PySpark 4.2")
 
 from tests.live_oracle import (
+    SHORT,
     Scale,
     check_same,
     expected,
@@ -23,7 +24,8 @@ from tests.live_oracle import (
 )
 from wherecast.broker.broker_core import BrokerCore
 from wherecast.pipeline.live.inline_pipeline import InlinePipeline
-from wherecast.pipeline.live.spark_pipeline import LiveOptions, LivePipeline
+from wherecast.pipeline.live.live_options import LiveOptions
+from wherecast.pipeline.live.spark_pipeline import LivePipeline
 from wherecast.store.open_store import open_store
 
 if TYPE_CHECKING:
@@ -33,9 +35,9 @@ pytestmark = [pytest.mark.classic, pytest.mark.slow]
 
 
 @contextmanager
-def running(spark: "SparkSession", path: Path) -> Iterator[LivePipeline]:
+def running(spark: "SparkSession", path: Path, options: LiveOptions) -> Iterator[LivePipeline]:
     """A pipeline beside the test; what ends it ends the test."""
-    pipeline = LivePipeline(spark, path)
+    pipeline = LivePipeline(spark, path, options)
     stop = Event()
     failed: list[BaseException] = []
 
@@ -60,11 +62,20 @@ def running(spark: "SparkSession", path: Path) -> Iterator[LivePipeline]:
 def test_spark_delivers_what_duckdb_finds(
     spark: "SparkSession", scale: Scale, tmp_path: Path
 ) -> None:
+    """Slices beside the life, ranges of two tasks afterwards, and inline find the same."""
+    check(spark, scale, tmp_path, LiveOptions(trigger="slices", slice_s=1.0))
+
+
+def test_batches_deliver_what_duckdb_finds(spark: "SparkSession", tmp_path: Path) -> None:
+    check(spark, SHORT, tmp_path, LiveOptions(trigger="batches"))
+
+
+def check(spark: "SparkSession", scale: Scale, tmp_path: Path, options: LiveOptions) -> None:
     live = tmp_path / "live"
     core = BrokerCore(open_store(live), None, runs_pipeline=False)
     try:
         core.check()
-        with running(spark, live) as pipeline:
+        with running(spark, live, options) as pipeline:
             play(core, scale)
             wanted = expected(core.store)
             check_same(taken(core, wanted), wanted)

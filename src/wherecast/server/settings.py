@@ -82,13 +82,22 @@ class ConnectionLimits:
 
 @dataclass(frozen=True, slots=True)
 class PipelineSettings:
-    """The pipeline, wherever it runs.
+    """The pipeline; all but the index is for the pipeline on Spark.
 
     Attributes:
         index: the kind of index; deliveries are the same with every kind.
+        trigger: `slices`: a task stays and waits for publications; `batches`: Spark starts a job
+            for each batch; `auto`: `slices` where Spark has a slot to spare.
+        slice: how long a task stays.
+        backlog: number of waiting publications that several tasks share.
+        stall: how long publications may wait without any commit before the query is restarted.
     """
 
     index: IndexKind = "columnar"
+    trigger: Literal["auto", "slices", "batches"] = "auto"
+    slice: timedelta = timedelta(minutes=10)
+    backlog: int = 20_000
+    stall: timedelta = timedelta(minutes=2)
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,6 +168,21 @@ class Log(Protocol):
         """The version of the next change."""
         ...
 
+    def wait(self, is_enough: Callable[[Position], bool], timeout_s: float) -> bool:
+        """Waits until the log reaches far enough; returns False after the timeout.
+
+        Args:
+            is_enough: decides by the ends of the partitions, without a call of the log.
+            timeout_s: the longest wait.
+
+        A record that any process appends wakes the caller at once, and so does `wake`.
+        """
+        ...
+
+    def wake(self) -> None:
+        """Has all who wait, in this process and in others, look again whether they wait on."""
+        ...
+
     def trim(self, position: Position) -> None:
         """Removes entries wholly before a position, and compacts changes where that saves much.
 

@@ -2,7 +2,8 @@
 
 Who waits binds a datagram socket under a random address (abstract, so nothing is left of it when
 the process dies) and puts a file with that name into a folder that the store shares. Who commits
-sends a byte to each. A byte that is lost costs at most `_LOOK_AGAIN_S`.
+sends a byte to each. A byte that is lost costs at most `_LOOK_AGAIN_S`. A `Bell` stands for the
+commits of one folder.
 
 Concurrency: any number of threads wait on one `Waiter`. One of them reads the socket and tells the
 others; when it has what it waits for, another takes over.
@@ -118,6 +119,36 @@ class Waiter:
         with self._changed:
             self._wakings += 1
             self._changed.notify_all()
+
+
+class Bell:
+    """Wakes those who wait for commits of one kind, and waits for such commits itself.
+
+    Args:
+        folder: has a file for everyone who waits.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._waiter: Waiter | None = None
+        self._lock = threading.Lock()
+
+    def ring(self) -> None:
+        """Wakes all who wait; never blocks, never fails."""
+        wake(self._folder)
+
+    def wait(self, is_true: Callable[[], bool], timeout_s: float) -> bool:
+        """Waits until something is true that changes with a commit; False after the timeout."""
+        with self._lock:
+            if self._waiter is None:
+                self._waiter = Waiter(self._folder)
+        return self._waiter.wait(is_true, timeout_s)
+
+    def close(self) -> None:
+        """Waits for nothing any more; whoever waits looks once more."""
+        with self._lock:
+            if self._waiter is not None:
+                self._waiter.close()
 
 
 def _address(name: str) -> str:

@@ -6,13 +6,14 @@ import sys
 from datetime import timedelta
 from functools import reduce
 from pathlib import Path
-from typing import get_args
+from typing import get_args, get_type_hints
 
 import pytest
 
 from wherecast.matching.kinds import KINDS
 from wherecast.model import ConfigError, format_duration
-from wherecast.server.settings import KEYS, IndexKind, Settings
+from wherecast.pipeline.live.live_options import DEFAULT_OPTIONS, LiveOptions, Trigger
+from wherecast.server.settings import KEYS, IndexKind, PipelineSettings, Settings
 from wherecast.server.settings_sources import load_settings
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "server-settings.md"
@@ -44,6 +45,23 @@ def test_an_unknown_kind_of_index_is_refused_and_the_nearest_named() -> None:
 
 def test_the_kinds_of_index_are_those_that_there_are() -> None:
     assert get_args(IndexKind) == KINDS
+
+
+def test_the_triggers_are_those_that_there_are() -> None:
+    given = {"pipeline": {"trigger": "slices", "slice": "30s", "backlog": 7, "stall": "1m"}}
+    found = load_settings(None, {}, given).pipeline
+    assert (found.trigger, found.slice, found.backlog) == ("slices", timedelta(seconds=30), 7)
+    assert get_args(get_type_hints(PipelineSettings)["trigger"]) == get_args(Trigger)
+    defaults = PipelineSettings()
+    assert (
+        LiveOptions(
+            trigger=defaults.trigger,
+            slice_s=defaults.slice.total_seconds(),
+            backlog=defaults.backlog,
+            stall_s=defaults.stall.total_seconds(),
+        )
+        == DEFAULT_OPTIONS
+    )
 
 
 def test_settings_are_read_without_large_libraries() -> None:

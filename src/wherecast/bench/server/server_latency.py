@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter, process_time, sleep
 
 import numpy as np
 
-from wherecast.bench.choice import CaseRows
 from wherecast.bench.progress import Doing, Row
 from wherecast.bench.server.clients import PublishingConnection, Receiving, receiving, subscribe_all
 from wherecast.bench.server.cpu import cpu_columns
@@ -19,8 +19,9 @@ from wherecast.bench.server.server_load import SCHEMA, ServerLoad
 RATE_S = 500
 WARM_UP = {"inline": 20_000, "spark": 60_000}
 _PUBLISHERS = 16
+_COMPARED = ("p50 ms", "p99 ms")
 _LATENCIES = 10_000
-_TARGETS_MS = {"inline": (15.0, 60.0), "spark": (400.0, 2_000.0)}
+_TARGETS_MS = {"inline": (15.0, 60.0), "batches": (400.0, 2_000.0), "slices": (50.0, 200.0)}
 
 
 class Clock:
@@ -77,47 +78,88 @@ def publish_at_rate(
 
 @contextmanager
 def _receiving(
-    runner: str, home: Path, load: ServerLoad, clock: Clock
+    case: "_Case", home: Path, load: ServerLoad, clock: Clock
 ) -> Iterator[tuple[MeasuredServer, Receiving]]:
     """A server with connected subscribers."""
-    with measured_server(runner, home, SCHEMA) as server:
+    with measured_server(case.runner, home, SCHEMA, case.environ) as server:
         subscribe_all(server, load)
         with receiving(server, clock.arrived) as clients:
             yield server, clients
 
 
-def latency(runner: str) -> CaseRows:
-    """The case that publishes one by one at a steady rate."""
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """What one row measures.
 
-    def case(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
-        what = f"latency, {runner}"
-        yield Doing(f"{what}: drawing")
-        count = min(size or _LATENCIES, _LATENCIES)
-        warm_up = min(2 * count, WARM_UP[runner]) // 100 * 100
-        load = ServerLoad.drawn(count, seed)
-        clock = Clock()
-        with _receiving(runner, home, load, clock) as (server, clients):
-            yield Doing(f"{what}: warming up")
-            publisher = PublishingConnection(server.port)
-            for first in range(0, warm_up, 100):
-                publisher.publish(load.body(first, 100), 100)
-                sleep(0.02)
-            clients.wait(warm_up)
-            publisher.close()
-            yield Doing(what)
-            before, own, hops = server.cpu_seconds(), process_time(), hop_seconds(server)
-            clock.start(count)
-            rate = publish_at_rate(server, clock.due, lambda n: load.body(n, 1, is_named=True))
-            clients.wait(warm_up + count)
-            target_p50, target_p99 = _TARGETS_MS[runner]
-            yield {
-                "what": what,
-                **clock.columns(),
-                "rate/s": rate,
-                "target p50 ms": target_p50,
-                "target p99 ms": target_p99,
-                **cpu_columns(server, before, process_time() - own),
-                **hop_columns(server, hops, count),
-            }
+    Attributes:
+        runner: of the server.
+        how: the trigger of a runner that has one, or else the runner.
+    """
 
-    return case
+    runner: str
+    how: str
+
+    @property
+    def what(self) -> str:
+        """The name of the row."""
+        return f"latency, {self.runner}" + (f", {self.how}" if self.how != self.runner else "")
+
+    @property
+    def environ(self) -> dict[str, str]:
+        """The settings of the server."""
+        return {} if self.how == self.runner else {"WHERECAST__PIPELINE__TRIGGER": self.how}
+
+
+def latency(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
+    """Publishes one by one at a steady rate to a server that matches by itself."""
+    yield from _measured(_Case("inline", "inline"), size, seed, home)
+
+
+def spark_latency(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
+    """The same to a server with Spark, with batches and with slices, and the ratios of the two.
+
+    The load, the seed and the machine are the same for both.
+    """
+    batches: Row = {}
+    for how in ("batches", "slices"):
+        for found in _measured(_Case("spark", how), size, seed, home / how):
+            if isinstance(found, Doing):
+                yield found
+            elif how == "batches":
+                batches = found
+                yield found
+            else:
+                ratios = {f"{name} ratio": batches[name] / found[name] for name in _COMPARED}
+                yield {**found, **ratios}
+
+
+def _measured(case: _Case, size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
+    yield Doing(f"{case.what}: drawing")
+    count = min(size or _LATENCIES, _LATENCIES)
+    warm_up = min(2 * count, WARM_UP[case.runner]) // 100 * 100
+    load = ServerLoad.drawn(count, seed)
+    clock = Clock()
+    with _receiving(case, home, load, clock) as (server, clients):
+        yield Doing(f"{case.what}: warming up")
+        publisher = PublishingConnection(server.port)
+        for first in range(0, warm_up, 100):
+            publisher.publish(load.body(first, 100), 100)
+            sleep(0.02)
+        clients.wait(warm_up)
+        publisher.close()
+        yield Doing(case.what)
+        before, own, hops = server.cpu_seconds(), process_time(), hop_seconds(server)
+        clock.start(count)
+        rate = publish_at_rate(server, clock.due, lambda n: load.body(n, 1, is_named=True))
+        clients.wait(warm_up + count)
+        target_p50, target_p99 = _TARGETS_MS[case.how]
+        yield {
+            "what": case.what,
+            **clock.columns(),
+            "matches": clients.total(0) - warm_up,
+            "rate/s": rate,
+            "target p50 ms": target_p50,
+            "target p99 ms": target_p99,
+            **cpu_columns(server, before, process_time() - own),
+            **hop_columns(server, hops, count),
+        }

@@ -11,14 +11,13 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from wherecast.model import StoreError
-from wherecast.pipeline.live.batch_plan import PUBLICATIONS_MAX, Range, plan
+from wherecast.pipeline.live.batch_plan import PUBLICATIONS_MAX, Range
+from wherecast.pipeline.live.log_matching import LogMatching, NextBatch
 from wherecast.pipeline.live.pipeline_figures import PipelineFigures
 from wherecast.pipeline.live.repair.attempts import Attempts
 from wherecast.pipeline.live.stage.commit_batch import batch_of
 from wherecast.pipeline.live.stage.group_matches import group_matches
-from wherecast.pipeline.live.stage.match_range import MatchedRange, match_range
 from wherecast.pipeline.live.stage.match_row import LoggedRow, group_row, match_row
-from wherecast.pipeline.live.stage.read_range import read_range
 from wherecast.pipeline.live.subscriptions.live_subscriptions import (
     DEFAULT_INDEX,
     LiveSubscriptions,
@@ -48,9 +47,7 @@ class InlinePipeline:
         index: makes the index of the subscriptions.
 
     Attributes:
-        progress: what was committed.
         matched: what was matched; not before what was committed.
-        figures: what was done so far.
     """
 
     def __init__(
@@ -61,16 +58,12 @@ class InlinePipeline:
         publications_max: int = PUBLICATIONS_MAX,
         index: IndexFactory = DEFAULT_INDEX,
     ) -> None:
-        self._store = store
-        self._clock = clock
+        self._log = store.log
         self._find_poison = find_poison
-        self._publications_max = publications_max
-        self._epoch = store.batches.begin()
-        self.progress = store.batches.progress()  # an earlier one cannot add to it any more
+        epoch = store.batches.begin()  # an earlier one cannot add to the progress any more
+        subscriptions = SubscriptionCache(store.log, store.snapshots, index)
+        self._matching = LogMatching(store, epoch, clock, subscriptions, publications_max)
         self.matched = self.progress.position
-        self._turn = 0  # the partition that comes first, where several have something new
-        self.figures = PipelineFigures()
-        self._cache = SubscriptionCache(store.log, store.snapshots, index)
         self._known: LiveSubscriptions | None = None  # as of the last call
         self._changes = 0  # the version that matching knows
         self._unrecorded: Unrecorded | None = None
@@ -78,6 +71,16 @@ class InlinePipeline:
         # Looked at before the first batch, and of no use after it.
         self._attempts = None if store.snapshots is None else Attempts(store.snapshots)
         self._poison: dict[int, list[int]] = {}
+
+    @property
+    def progress(self) -> Progress:
+        """What was committed."""
+        return self._matching.progress
+
+    @property
+    def figures(self) -> PipelineFigures:
+        """What was done so far."""
+        return self._matching.figures
 
     # What was just appended.
 
@@ -90,7 +93,7 @@ class InlinePipeline:
     @property
     def is_behind(self) -> bool:
         """Whether the log has records that were not matched."""
-        return not self.matched.reaches(self._store.log.ends())
+        return not self.matched.reaches(self._log.ends())
 
     def match_rows(self, rows: Iterable[LoggedRow], notify: NotifyRow) -> None:
         """Matches the publications after `matched`, one by one, and notifies each at once.
@@ -102,7 +105,7 @@ class InlinePipeline:
         for row in rows:
             versions = match_row(row, known)
             if versions is None:
-                matched = self._match_range(Range(0, row.offset, row.offset + 1), known)
+                matched = self._matching.match_range(Range(0, row.offset, row.offset + 1), known)
                 versions = matched.matches.versions.tolist()
                 self._waiting(row.offset).dead_letters.extend(matched.dead_letters)
             else:
@@ -119,8 +122,8 @@ class InlinePipeline:
             StoreError: the log cannot be read; nothing was notified.
         """
         known = self._current()
-        matched = self._match_range(Range(0, first, end), known)
-        notify(batch_of(matched, self._changes, self._now()))
+        matched = self._matching.match_range(Range(0, first, end), known)
+        notify(batch_of(matched, self._changes, self._matching.now()))
         self._waiting(first).add_range(matched)
         self.matched = Position({0: end})
 
@@ -131,7 +134,7 @@ class InlinePipeline:
 
     def _current(self) -> LiveSubscriptions:
         """The subscriptions with all changes that the log has."""
-        changes = self._store.log.changes_end()
+        changes = self._log.changes_end()
         if self._known is None or changes != self._changes:
             self._known = self._subscriptions(changes)
         return self._known
@@ -158,7 +161,7 @@ class InlinePipeline:
                 waiting.runs,
                 grouped,
                 tuple(waiting.dead_letters),
-                self._now(),
+                self._matching.now(),
                 is_sound=True,
             )
         return self._recording
@@ -172,17 +175,17 @@ class InlinePipeline:
         waiting = self.waiting_batch()
         if waiting is not None:
             return waiting
-        start = self.progress.position
-        planned = plan(self._store.log, start, self._publications_max, self._turn)
-        if planned is None:
+        wanted = self._matching.plan()
+        if wanted is None:
             return None
-        range_ = min(planned.ranges, key=lambda one: (one.partition < self._turn, one.partition))
         if self._attempts is not None and self._attempts.begin(self.progress.sequence):
-            self._look_for_poison(range_, planned.changes)
-        self._known = self._subscriptions(planned.changes)
-        matched = self._match_range(range_, self._known)
-        self._recording = batch_of(matched, planned.changes, self._now())
-        self.matched = Position({**start, range_.partition: range_.end})
+            self._look_for_poison(wanted)
+        self._known = self._subscriptions(wanted.changes)
+        poison = self._poison.get(wanted.range.partition, ())
+        matched = self._matching.match_range(wanted.range, self._known, poison)
+        self._recording = batch_of(matched, wanted.changes, self._matching.now())
+        end = {wanted.range.partition: wanted.range.end}
+        self.matched = Position({**self.progress.position, **end})
         return self._recording
 
     def commit(self, batch: Batch) -> Progress:
@@ -192,37 +195,21 @@ class InlinePipeline:
             ConflictError: another pipeline has taken over.
             StoreError: it could not be written; it is given again.
         """
-        with self.figures.timed("commit"):
-            self.progress = self._store.batches.commit(batch, self._epoch)
+        progress = self._matching.commit(batch)
         self._recording = None
-        self._turn = batch.partition + 1
-        self.figures.batches += 1
         if self._attempts is not None:
             self._attempts.passed()
             self._attempts, self._poison = None, {}
-        return self.progress
+        return progress
 
     def _subscriptions(self, changes: int) -> LiveSubscriptions:
         # From what is committed on: a batch that waits names versions that ended since.
-        with self.figures.timed("subscriptions"):
-            known = self._cache.at(self.progress.position, changes)
+        known = self._matching.subscriptions(changes)
         self._changes = changes
         return known
 
-    def _match_range(self, range_: Range, known: LiveSubscriptions) -> MatchedRange:
-        poison = self._poison.get(range_.partition, ())
-        matched = match_range(
-            range_, read_range(self._store.log, range_), known, self._now(), poison
-        )
-        self.figures.add(matched.figures)
-        self.figures.holds([matched.figures])
-        return matched
-
-    def _now(self) -> int:
-        # Never before the last batch, whatever the clock says: ages are looked up by these times.
-        return max(self.progress.at, self._store.log.time(self._clock()))
-
-    def _look_for_poison(self, range_: Range, changes: int) -> None:
+    def _look_for_poison(self, wanted: NextBatch) -> None:
         if self._find_poison is not None and not self._poison:
             with suppress(StoreError):  # then it is matched as if there were none
-                self._poison[range_.partition] = self._find_poison(range_, changes)
+                found = self._find_poison(wanted.range, wanted.changes)
+                self._poison[wanted.range.partition] = found

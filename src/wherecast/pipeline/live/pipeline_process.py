@@ -13,11 +13,11 @@ import sys
 from pathlib import Path
 from socketserver import BaseServer
 from threading import Event, Thread
-from typing import Any
+from typing import Any, get_args
 
 from wherecast.matching.kinds import KINDS
 from wherecast.model import ConfigError, WherecastError
-from wherecast.pipeline.live.batch_plan import PUBLICATIONS_MAX
+from wherecast.pipeline.live.live_options import DEFAULT_OPTIONS, LiveOptions, Trigger
 from wherecast.pipeline.spark.session import SparkFailed, spark_session
 from wherecast.pipeline.spark.session_settings import MASTER
 from wherecast.store.records import Progress
@@ -40,11 +40,35 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--publications-max",
         type=int,
-        default=PUBLICATIONS_MAX,
+        default=DEFAULT_OPTIONS.publications_max,
         help="in one batch (%(default)s)",
     )
     parser.add_argument(
         "--index", choices=KINDS, default=KINDS[0], help="the kind of index (%(default)s)"
+    )
+    parser.add_argument(
+        "--trigger",
+        choices=get_args(Trigger),
+        default=DEFAULT_OPTIONS.trigger,
+        help="slices: a task stays and waits; batches: Spark starts a job for each (%(default)s)",
+    )
+    parser.add_argument(
+        "--slice-s",
+        type=float,
+        default=DEFAULT_OPTIONS.slice_s,
+        help="how long a task stays (%(default)s)",
+    )
+    parser.add_argument(
+        "--backlog",
+        type=int,
+        default=DEFAULT_OPTIONS.backlog,
+        help="waiting publications that several tasks share (%(default)s)",
+    )
+    parser.add_argument(
+        "--stall-s",
+        type=float,
+        default=DEFAULT_OPTIONS.stall_s,
+        help="how long publications may wait without a commit before a restart (%(default)s)",
     )
     given = parser.parse_args(arguments)
     stop = Event()
@@ -53,10 +77,18 @@ def main(arguments: list[str] | None = None) -> int:
     Thread(target=_stop_at_end_of_input, args=(stop,), daemon=True).start()
     try:
         need_spark()
-        from wherecast.pipeline.live.spark_pipeline import OPTIONS, LiveOptions, LivePipeline
+        from wherecast.pipeline.live.spark_pipeline import OPTIONS, LivePipeline
 
         with spark_session(given.master, options=OPTIONS) as spark:
-            options = LiveOptions(given.tasks, given.publications_max, index=given.index)
+            options = LiveOptions(
+                given.tasks,
+                given.publications_max,
+                given.index,
+                given.trigger,
+                given.slice_s,
+                given.backlog,
+                given.stall_s,
+            )
             pipeline = LivePipeline(spark, given.directory, options, _say)
             _expect_the_end_of_java(stop)
             print("ready", flush=True)

@@ -3,33 +3,37 @@
 The store's record of batches is the truth; `log_source` says how tasks write it. A query begins
 where that ends, with a checkpoint of its own that is thrown away with it: so a damaged or deleted
 checkpoint costs nothing, and a batch that is made again is recognised by the positions it covers.
+
+A thread watches the query. A query that stands still is stopped and started again, under another
+epoch, so that a task that wakes up later commits nothing. Where a query cannot be stopped either,
+Java is ended.
 """
 
 import logging
-import shutil
-import tempfile
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import orjson
 from py4j.protocol import Py4JError, Py4JJavaError
 
 from wherecast.model import ConflictError, StoreError
-from wherecast.pipeline.live.batch_plan import PUBLICATIONS_MAX, plan
-from wherecast.pipeline.live.log_source import FORMAT, LogSource, NotStoredError
+from wherecast.pipeline.live.batch_plan import plan
+from wherecast.pipeline.live.live_options import DEFAULT_OPTIONS, LiveOptions
+from wherecast.pipeline.live.live_query import running_query
+from wherecast.pipeline.live.log_source import LogSource
 from wherecast.pipeline.live.pipeline_figures import PipelineFigures
 from wherecast.pipeline.live.repair.mend_segments import mend
 from wherecast.pipeline.live.repair.poison import culprits
 from wherecast.pipeline.live.segment_trimming import trim_segments
-from wherecast.pipeline.live.subscriptions.live_subscriptions import DEFAULT_INDEX
+from wherecast.pipeline.live.slice import NotStoredError
+from wherecast.pipeline.live.standstill import watched
 from wherecast.pipeline.live.subscriptions.share_index import IndexFactory
-from wherecast.pipeline.spark.session import SparkFailed, gist
+from wherecast.pipeline.spark.session import SparkFailed, gist, kill_java
 from wherecast.store.clock import now_us
 from wherecast.store.contracts import DamagedSegment
 from wherecast.store.open_store import StoreOptions, open_store
@@ -48,6 +52,7 @@ _RETRY_S = 1.0  # after a full disk, say
 _TIME_S = 1.0  # how often Spark is asked how long batches took
 _UPDATES = 20  # batches that it remembers
 _DRIVER = "driver"  # the name of this process, in figures
+_SLOTS_MIN = 2  # for slices: one for the slice, and one more
 RESTARTS_MAX = 3  # of a query that fails at one place
 OPTIONS = {
     "spark.authenticate": "true",
@@ -61,22 +66,8 @@ OPTIONS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class LiveOptions:
-    """How the log is matched.
-
-    Attributes:
-        tasks: how many tasks share a large batch.
-        publications_max: in one batch.
-        index: the kind of index.
-    """
-
-    tasks: int = 1
-    publications_max: int = PUBLICATIONS_MAX
-    index: str = DEFAULT_INDEX.kind
-
-
-DEFAULT_LIVE = LiveOptions()
+class _StandsStill(Exception):
+    """A query that committed nothing for too long."""
 
 
 class LivePipeline:
@@ -98,7 +89,7 @@ class LivePipeline:
         self,
         spark: "SparkSession",
         path: Path,
-        options: LiveOptions = DEFAULT_LIVE,
+        options: LiveOptions = DEFAULT_OPTIONS,
         committed: Callable[[Progress], None] = lambda progress: None,
         segments: SegmentSettings = DEFAULT_SEGMENTS,
     ) -> None:
@@ -117,7 +108,10 @@ class LivePipeline:
             "maxRows": options.publications_max,
             "rowBytesMax": segments.row_bytes_max,
             "droppedKeptS": segments.dropped_kept_s,
+            "backlog": options.backlog,
         }
+        self._trigger, self._slice_s = options.trigger, options.slice_s
+        self._stall_s = self._patience_s = options.stall_s
         self._committed = committed
         self._time_at = 0.0
         self._timed: deque[tuple[str, int]] = deque(maxlen=2 * _UPDATES)
@@ -160,14 +154,35 @@ class LivePipeline:
                 _log.warning("a batch could not be stored: %s; it is tried again", error)
                 stop.wait(_RETRY_S)
                 continue
+            except _StandsStill as error:
+                failures = self._failed(before, failures, str(error))
+                _log.warning("%s; the query is started again", error)
+                self._begin()
+                continue
             if problem is None:
                 return
-            reached = self.store.batches.progress()
-            failures = failures + 1 if reached == before else 1
-            self.restarts += 1
-            if failures > RESTARTS_MAX:
-                raise StoreError(f"matching fails at {reached.position.to_dict()}: {problem}")
-            self._poison = tuple(self._culprits(reached))
+            failures = self._failed(before, failures, problem)
+            self._poison = tuple(self._culprits(self.store.batches.progress()))
+
+    def _failed(self, before: Progress, failures: int, problem: str) -> int:
+        """Counts a query that failed; number of failures in a row at the place reached.
+
+        Raises:
+            StoreError: there were too many.
+        """
+        reached = self.store.batches.progress()
+        failures = failures + 1 if reached == before else 1
+        self.restarts += 1
+        if failures > RESTARTS_MAX:
+            raise StoreError(f"matching fails at {reached.position.to_dict()}: {problem}")
+        # What only takes long is not interrupted after the same time again.
+        self._patience_s = self._stall_s * 2 ** (failures - 1)
+        return failures
+
+    def _begin(self) -> None:
+        """Takes a new epoch: no task of an earlier query can commit any more."""
+        self._epoch = self.store.batches.begin()
+        self._options["epoch"] = self._epoch
 
     def _run_query(self, stop: Event, to_end: bool) -> str | None:
         """Runs one query to its end; what went wrong, if something did.
@@ -175,14 +190,25 @@ class LivePipeline:
         Raises:
             ConflictError: another pipeline has taken over.
             NotStoredError: a batch was matched, but could not be stored.
+            _StandsStill: nothing is committed.
         """
         reached = self.store.batches.progress()
-        with self._query(to_end) as query:
-            while query.isActive and not stop.wait(_LOOK_S):
+        options = {
+            **self._options,
+            "poison": orjson.dumps(self._poison).decode(),
+            "sliceS": self._slice_s if self._takes_slices() else 0,
+        }
+        with (
+            watched(self.store, self._patience_s, self._give_up) as stands,
+            running_query(self._spark, self.store.log, options, to_end) as query,
+        ):
+            while query.isActive and not stop.wait(_LOOK_S) and not stands.is_set():
                 if self.store.batches.progress() != reached:
                     reached = self._tell(query)
             problem = query.exception()
             self._tell(query)
+        if stands.is_set():
+            raise _StandsStill(f"nothing was committed for {self._patience_s:g} s")
         if problem is None:
             return None
         name, _, text = gist(problem).partition(": ")
@@ -191,25 +217,16 @@ class LivePipeline:
                 raise kind(text)
         return gist(problem)
 
-    @contextmanager
-    def _query(self, to_end: bool) -> Iterator["StreamingQuery"]:
-        checkpoint = tempfile.mkdtemp(prefix="wherecast-live-")
-        trigger: dict[str, Any] = (
-            {"availableNow": True} if to_end else {"processingTime": "0 seconds"}
-        )
-        options = {**self._options, "poison": orjson.dumps(self._poison).decode()}
-        rows = self._spark.readStream.format(FORMAT).options(**options).load()
-        query = (
-            rows.writeStream.format("noop")
-            .option("checkpointLocation", checkpoint)
-            .trigger(**trigger)
-            .start()
-        )
-        try:
-            yield query
-        finally:
-            query.stop()
-            shutil.rmtree(checkpoint, ignore_errors=True)
+    def _takes_slices(self) -> bool:
+        """Whether a task stays, and waits for publications itself."""
+        if self._trigger == "auto":
+            return self._spark.sparkContext.defaultParallelism >= _SLOTS_MIN
+        return self._trigger == "slices"
+
+    def _give_up(self) -> None:
+        """Ends Java, where a query that stands still cannot be stopped either."""
+        _log.warning("the query does not end either; Java is ended")
+        kill_java()
 
     def _tell(self, query: "StreamingQuery") -> Progress:
         """Tells what is committed, and returns it."""
@@ -219,14 +236,18 @@ class LivePipeline:
         return progress
 
     def _time(self, query: "StreamingQuery") -> None:
-        """Adds what Spark took for the micro-batches that have ended since, now and then."""
+        """Adds what Spark took for the micro-batches that have ended since, now and then.
+
+        Slices do not count: they mostly wait.
+        """
         if time.monotonic() < self._time_at:
             return
         self._time_at = time.monotonic() + _TIME_S
         figures = PipelineFigures(seconds={"spark": 0.0})
         for progress in query.recentProgress:
             run = progress["runId"], progress["batchId"]
-            if run not in self._timed:
+            is_slice = '"end"' not in str(progress["sources"][0]["endOffset"])
+            if run not in self._timed and not is_slice:
                 self._timed.append(run)
                 figures.took("spark", progress["durationMs"].get("addBatch", 0) / 1e3)
         self.store.figures.add(self._epoch, figures.of_part(_DRIVER))

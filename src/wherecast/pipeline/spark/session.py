@@ -156,3 +156,12 @@ def _end_java() -> None:
             process.stdin.close()
         process.wait(timeout=20)
     SparkContext._gateway = SparkContext._jvm = None
+
+
+def kill_java() -> None:
+    """Ends the Java process that this process started at once; calls into it then fail."""
+    from pyspark import SparkContext
+
+    process = getattr(SparkContext._gateway, "proc", None)
+    if process is not None:
+        process.kill()

@@ -174,12 +174,16 @@ class Supervisor:
         return Command("gateway", ("-m", GATEWAY), first, (descriptor,))
 
     def _pipeline(self) -> Command:
-        spark = self._settings.spark
+        spark, pipeline = self._settings.spark, self._settings.pipeline
         given = {
             "--master": spark.master,
             "--tasks": spark.tasks,
             "--publications-max": spark.publications_max,
-            "--index": self._settings.pipeline.index,
+            "--index": pipeline.index,
+            "--trigger": pipeline.trigger,
+            "--slice-s": pipeline.slice.total_seconds(),
+            "--backlog": pipeline.backlog,
+            "--stall-s": pipeline.stall.total_seconds(),
         }
         options = [str(part) for pair in given.items() for part in pair]
         data = os.path.abspath(self._settings.server.data)

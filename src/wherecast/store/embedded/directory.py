@@ -8,7 +8,8 @@
     segments/   notifications; written by the same
     snapshots/  indexes; written by the pipeline
     figures/    what the pipeline did, for people; written by the pipeline
-    wake/       who waits for commits; written by those
+    wake/       who waits for commits of batches; written by those
+    wake-log/   who waits for new records of the log; written by those
     layout-1/   what the directory held before it was upgraded; nobody needs it
 
 One process owns a directory. A pipeline and readers work in it beside the owner without its lock.

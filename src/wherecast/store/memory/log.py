@@ -1,6 +1,7 @@
 """The log in memory, with any number of partitions.
 
-Concurrency: one lock for everything. Appends go to the partitions in turn, a call to one of them.
+Concurrency: one lock for everything; a record wakes those who wait. Appends go to the partitions in
+turn, a call to one of them.
 """
 
 import secrets
@@ -99,7 +100,7 @@ class MemoryLog(Log):
         self.identity = identity or secrets.token_hex(8)
         self.incarnation = secrets.token_hex(8)
         self.registry = MemoryRegistry()
-        self._lock = threading.Lock()
+        self._lock = threading.Condition(threading.Lock())
         self._partitions: list[list[_PlacedEntry]] = [[] for _ in range(partitions)]
         self._starts = [0] * partitions
         self._ends = [0] * partitions
@@ -214,6 +215,18 @@ class MemoryLog(Log):
         return self.registry.version
 
     @override
+    def wait(self, is_enough: Callable[[Position], bool], timeout_s: float) -> bool:
+        with self._lock:
+            return self._lock.wait_for(
+                lambda: is_enough(self._position(self._ends)), max(timeout_s, 0)
+            )
+
+    @override
+    def wake(self) -> None:
+        with self._lock:
+            self._lock.notify_all()
+
+    @override
     def trim(self, position: Position) -> None:
         with self._lock:
             for partition, kept in enumerate(self._partitions):
@@ -303,6 +316,7 @@ class MemoryLog(Log):
         self._ends[entry.partition] = self._after(kept)
         self._bytes += kept.bytes
         self._past.end += entry.count
+        self._lock.notify_all()
         if hashes is not None and digests is not None:
             self._past.add(kept, hashes, digests)
 

@@ -4,13 +4,16 @@ import pytest
 
 pytest.importorskip("pyspark")
 
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 import apsw
+from pyspark.sql.datasource import InputPartition
 
 import wherecast as wc
 from wherecast.broker.broker_core import BrokerCore
@@ -19,8 +22,10 @@ from wherecast.matching.kinds import KINDS
 from wherecast.model import StoreError
 from wherecast.pipeline.live import log_source
 from wherecast.pipeline.live.batch_plan import Range
-from wherecast.pipeline.live.log_source import LogReader, NotStoredError, TaskRange
+from wherecast.pipeline.live.log_source import LogReader
+from wherecast.pipeline.live.micro_batch import SliceTask, TaskRange
 from wherecast.pipeline.live.pipeline_figures import PipelineFigures
+from wherecast.pipeline.live.slice import NotStoredError
 from wherecast.store.contracts import Batches
 from wherecast.store.open_store import open_store
 from wherecast.store.position import Position
@@ -175,3 +180,82 @@ def test_every_kind_of_index_matches_alike(shares: Shares, kind: str) -> None:
     shares.index = kind
     shares.run(0, 10)
     assert shares.queued() == list(range(10))
+
+
+class Planner:
+    """What plans the micro-batches of a query; offsets go through JSON, as Spark has them."""
+
+    def __init__(self, shares: Shares, **options: str) -> None:
+        given = {"path": str(shares.path), "epoch": str(shares.epoch), **options}
+        self.reader = LogReader(given)
+        self.start: dict[str, Any] = self.reader.initialOffset()
+
+    def next(self) -> list[InputPartition] | None:
+        """The tasks of the next micro-batch; None if there is none for now."""
+        end = self.reader.latestOffset(self.start, self.reader.getDefaultReadLimit())
+        if json.dumps(end) == json.dumps(self.start):
+            return None
+        start, self.start = self.start, json.loads(json.dumps(end))
+        return list(self.reader.partitions(start, self.start))
+
+
+def ranges(tasks: Sequence[InputPartition] | None) -> list[tuple[int, int]]:
+    """The offsets of tasks that are no slices."""
+    assert tasks is not None
+    assert all(isinstance(task, TaskRange) for task in tasks)
+    return [(task.range.first, task.range.end) for task in tasks if isinstance(task, TaskRange)]
+
+
+def test_batches_are_planned_from_what_is_committed(shares: Shares) -> None:
+    planner = Planner(shares, maxRows="4")
+    for first, end in ((0, 4), (4, 8), (8, 10)):
+        assert ranges(planner.next()) == [(first, end)]
+        shares.run(first, end)
+    assert planner.next() is None
+
+
+def test_slices_follow_one_another(shares: Shares, tmp_path: Path) -> None:
+    stop = tmp_path / "stop"
+    planner = Planner(shares, sliceS="600", backlog="1", stopFile=str(stop))
+    for _ in range(2):  # with one task a backlog does not matter
+        assert [type(task) for task in planner.next() or ()] == [SliceTask]
+    stop.touch()
+    assert planner.next() is None
+
+
+def test_a_backlog_is_cut_into_the_ranges_of_several_tasks(
+    shares: Shares, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log_source, "_TASK_MIN", 2)
+    planner = Planner(shares, sliceS="600", backlog="6", tasks="2", maxRows="8")
+    assert ranges(planner.next()) == [(0, 4), (4, 8)]
+    shares.run(0, 8)
+    assert [type(task) for task in planner.next() or ()] == [SliceTask]
+    shares.run(8, 10)
+
+
+def test_a_query_to_the_end_of_the_log_has_positions(shares: Shares) -> None:
+    planner = Planner(shares, sliceS="600", maxRows="6")
+    planner.reader.prepareForTriggerAvailableNow()
+    shares.store.log.tick(0)  # comes too late
+    assert ranges(planner.next()) == [(0, 6)]
+    shares.run(0, 6)
+    assert ranges(planner.next()) == [(6, 10)]
+    shares.run(6, 10)
+    assert planner.next() is None
+
+
+def test_a_task_that_stays_commits_what_it_matches(shares: Shares, tmp_path: Path) -> None:
+    stop = tmp_path / "stop"
+    options = {"path": str(shares.path), "epoch": str(shares.epoch), "sliceS": "600"}
+    reader = LogReader({**options, "stopFile": str(stop), "maxRows": "3"})
+    with ThreadPoolExecutor(1) as pool:
+        staying = pool.submit(reader.read, SliceTask())
+        assert shares.store.batches.wait(lambda progress: progress.position[0] == 10, 60)
+        stop.touch()
+        shares.store.log.wake()
+        assert list(staying.result(60)) == []
+    assert shares.queued() == list(range(10))
+    assert len(shares.store.batches.records(0, 10 * GAP)) == 4
+    figures = done(shares)
+    assert (figures.batches, figures.publications, figures.matches) == (4, 10, 10)

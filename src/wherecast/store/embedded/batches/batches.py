@@ -4,7 +4,6 @@ Concurrency: safe from several threads and processes. Whoever commits does so in
 the epoch in it tells pipelines apart. Large segments are written before it, beside other commits.
 """
 
-import threading
 from collections.abc import Callable
 
 import apsw
@@ -39,7 +38,7 @@ from wherecast.store.sequences import (
     numbered,
     offsets_of_moments,
 )
-from wherecast.store.wake import Waiter, wake
+from wherecast.store.wake import Bell
 
 _TRIES = 5
 
@@ -50,10 +49,8 @@ class EmbeddedBatches(Batches):
     def __init__(self, directory: Directory, database: Database, segments: SegmentRows) -> None:
         self._database = database
         self._segments = segments
-        self._wake_folder = directory.path / "wake"
+        self._bell = Bell(directory.path / "wake")
         self._mark_sync = MarkSync(directory.path)
-        self._waiter: Waiter | None = None
-        self._waiter_lock = threading.Lock()
         self.numbering: SequenceNumbering = MomentNumbering()
         self._known_end = 0  # everything before this sequence is committed
 
@@ -86,17 +83,14 @@ class EmbeddedBatches(Batches):
                 continue  # by a pipeline that began meanwhile, as the next look will tell
             reached("commit.after")
             self._known_end = progress.sequence
-            wake(self._wake_folder)
+            self._bell.ring()
             self._mark_sync.run()
             return progress
         raise StoreError("the files of a batch were deleted while it was committed")
 
     @override
     def wait(self, is_enough: Callable[[Progress], bool], timeout_s: float) -> bool:
-        with self._waiter_lock:
-            if self._waiter is None:
-                self._waiter = Waiter(self._wake_folder)
-        return self._waiter.wait(lambda: is_enough(self.progress()), timeout_s)
+        return self._bell.wait(lambda: is_enough(self.progress()), timeout_s)
 
     @override
     def locate(
@@ -135,9 +129,7 @@ class EmbeddedBatches(Batches):
 
     def close(self) -> None:
         """Waits for nothing any more."""
-        with self._waiter_lock:
-            if self._waiter:
-                self._waiter.close()
+        self._bell.close()
 
     def _commit(self, batch: Batch, epoch: int) -> Progress:
         prepared: PreparedSegment | None = None

@@ -69,6 +69,7 @@ from wherecast.store.store_items import (
     StoreItem,
     StoreResult,
 )
+from wherecast.store.wake import Bell
 
 _FILE = "log.db"
 _log = logging.getLogger("wherecast.store")
@@ -123,6 +124,7 @@ class EmbeddedLog(Log):
         self._recent_end = 0  # the ids before this offset are in there
         self._unscoped_ids = UnscopedIds(*directory.unscoped_ids)
         self._damaged_changes: int | None = None  # counted once
+        self._bell = Bell(directory.path / "wake-log")
         self._monotonic = monotonic
         if is_owner:
             try:
@@ -208,6 +210,14 @@ class EmbeddedLog(Log):
     @override
     def changes_end(self) -> int:
         return self._marks.now().version
+
+    @override
+    def wait(self, is_enough: Callable[[Position], bool], timeout_s: float) -> bool:
+        return self._bell.wait(lambda: is_enough(self.ends()), timeout_s)
+
+    @override
+    def wake(self) -> None:
+        self._bell.ring()
 
     @override
     def bytes(self) -> int:
@@ -306,7 +316,8 @@ class EmbeddedLog(Log):
         rebuild_counters(self.database, self._commits)
 
     def close(self) -> None:
-        """Closes the file, and its second place."""
+        """Closes the file, and its second place; waits for nothing any more."""
+        self._bell.close()
         self._commits.close()
         self.database.close()
 
@@ -319,6 +330,7 @@ class EmbeddedLog(Log):
         has_others = not all(isinstance(item, PendingCursors) for item in items)
         with self._writing:
             with self._commits.begin() as commit:
+                end = commit.marks.end
                 recent = self._caught_up(commit.connection, commit.marks)
                 adding = LogTransaction(
                     commit, self.identity, recent, self._time_of, self._unscoped_ids
@@ -333,6 +345,8 @@ class EmbeddedLog(Log):
             if has_cursors:
                 reached("cursors.after")
             self._recent, self._recent_end = adding.recent, adding.marks.end
+        if adding.marks.end > end:
+            self._bell.ring()
         return results
 
     def _time_of(self, at: int) -> int:
