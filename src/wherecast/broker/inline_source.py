@@ -8,7 +8,7 @@ Concurrency: `step` on one thread; everything else from any thread.
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from threading import Event, Lock
 
 from typing_extensions import override
@@ -24,7 +24,6 @@ from wherecast.pipeline.live.stage.match_row import LoggedRow
 from wherecast.pipeline.live.subscriptions.live_subscriptions import DEFAULT_INDEX
 from wherecast.pipeline.live.subscriptions.share_index import IndexFactory
 from wherecast.store.contracts import Store
-from wherecast.store.sequences import moment_of
 
 _READ_TRIES = 10
 _REST_MAX_S = 0.01
@@ -124,12 +123,7 @@ class InlineSource(NotificationSource):
             LoggedRow(one.offset, one.publication.stream, one.accepted_at, one.publication.row)
             for one in written.rows
         ]
-        self._pipeline.match_rows(rows, self._notify_row)
-
-    def _notify_row(self, offset: int, found: Mapping[str, tuple[str, ...]]) -> None:
-        at = moment_of(offset)
-        items = {name: ((at, ids),) for name, ids in found.items()}
-        self._courier.notify_items(moment_of(offset - 1) + 1, at + 1, items)
+        self._pipeline.match_rows(rows, self._courier.notify_items)
 
     # By the thread of the source.
 

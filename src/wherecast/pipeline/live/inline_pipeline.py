@@ -7,9 +7,11 @@ record follows: one for all that was matched since the last one.
 Concurrency: one thread at a time matches, and one commits.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
+from wherecast.delivery.queue_items import Item
+from wherecast.language.meaning.row_errors import RowErrors, counting
 from wherecast.model import StoreError
 from wherecast.pipeline.live.batch_plan import PUBLICATIONS_MAX, Range
 from wherecast.pipeline.live.log_matching import LogMatching, NextBatch
@@ -27,13 +29,14 @@ from wherecast.pipeline.live.subscriptions.subscription_cache import Subscriptio
 from wherecast.pipeline.live.unrecorded import Unrecorded
 from wherecast.store.contracts import Store
 from wherecast.store.position import Position
-from wherecast.store.records import Batch, Progress
+from wherecast.store.records import Batch, DeadLetter, Progress
+from wherecast.store.sequences import moment_of
 
 FindPoison = Callable[[Range, int], list[int]]
 """The offsets of publications of a range, with a version of changes, that end the process."""
 
-NotifyRow = Callable[[int, dict[str, tuple[str, ...]]], None]
-"""Takes the offset of a publication with the ids that matched, by subscriber."""
+NotifyRows = Callable[[int, int, dict[str, list[Item]]], None]
+"""Takes the notifications of a range of sequences, by subscriber."""
 
 
 class InlinePipeline:
@@ -95,25 +98,45 @@ class InlinePipeline:
         """Whether the log has records that were not matched."""
         return not self.matched.reaches(self._log.ends())
 
-    def match_rows(self, rows: Iterable[LoggedRow], notify: NotifyRow) -> None:
-        """Matches the publications after `matched`, one by one, and notifies each at once.
+    def match_rows(self, rows: Sequence[LoggedRow], notify: NotifyRows) -> None:
+        """Matches the publications after `matched`, one by one, and notifies them together.
 
         Raises:
-            StoreError: the log cannot be read. What was notified before stays matched.
+            StoreError: the log cannot be read; nothing was notified.
         """
-        known = self._current()
-        for row in rows:
-            versions = match_row(row, known)
-            if versions is None:
-                matched = self._matching.match_range(Range(0, row.offset, row.offset + 1), known)
-                versions = matched.matches.versions.tolist()
-                self._waiting(row.offset).dead_letters.extend(matched.dead_letters)
-            else:
-                self.figures.publications += 1
-                self.figures.matches += len(versions)
-            notify(row.offset, group_row(versions, known.roster) if versions else {})
-            self._waiting(row.offset).add_row(row.offset, versions)
-            self.matched = Position({0: row.offset + 1})
+        known, errors = self._current(), RowErrors()
+        dead: list[DeadLetter] = []
+        with self.figures.timed("match"), counting(errors):
+            found = [self._match_row(row, known, dead) for row in rows]
+        items: dict[str, list[Item]] = {}
+        for row, versions in zip(rows, found, strict=True):
+            if versions:
+                sequence = moment_of(row.offset)
+                for name, ids in group_row(versions, known.roster).items():
+                    items.setdefault(name, []).append((sequence, ids))
+        with self.figures.timed("notify"):
+            notify(moment_of(rows[0].offset - 1) + 1, moment_of(rows[-1].offset) + 1, items)
+        waiting = self._waiting(rows[0].offset)
+        waiting.dead_letters += dead
+        for row, versions in zip(rows, found, strict=True):
+            waiting.add_row(row.offset, versions)
+        self.figures.add(PipelineFigures(row_errors=errors.counts()))
+        self.matched = Position({0: rows[-1].offset + 1})
+
+    def _match_row(
+        self, row: LoggedRow, known: LiveSubscriptions, dead: list[DeadLetter]
+    ) -> list[int]:
+        """The versions that act on a publication and are true on it; adds its dead letter."""
+        versions = match_row(row, known)
+        if versions is None:
+            range_ = Range(0, row.offset, row.offset + 1)
+            matched = self._matching.match_range(range_, known)
+            dead += matched.dead_letters
+            found: list[int] = matched.matches.versions.tolist()
+            return found
+        self.figures.publications += 1
+        self.figures.matches += len(versions)
+        return versions
 
     def match_written(self, first: int, end: int, notify: Callable[[Batch], None]) -> None:
         """Matches records after `matched` that were just appended, and notifies them together.
@@ -123,7 +146,8 @@ class InlinePipeline:
         """
         known = self._current()
         matched = self._matching.match_range(Range(0, first, end), known)
-        notify(batch_of(matched, self._changes, self._matching.now()))
+        with self.figures.timed("notify"):
+            notify(batch_of(matched, self._changes, self._matching.now()))
         self._waiting(first).add_range(matched)
         self.matched = Position({0: end})
 
