@@ -16,7 +16,7 @@ import pytest
 from tests.histories import SCHEMA, SUBSCRIBERS, Model, define, play, random_history
 from tests.live_oracle import log_alone
 from tests.seeds import jobs, random_of
-from wherecast.columns.log_encoding import decode_batch
+from wherecast.columns.log_encoding import decode_entry
 from wherecast.pipeline.live.inline_pipeline import InlinePipeline
 from wherecast.pipeline.live.log_matching import LogMatching
 from wherecast.pipeline.live.slice import SliceOptions, run_slice, waiting
@@ -77,7 +77,7 @@ def numbers_of(log: Log) -> dict[tuple[int, int], int]:
         for entry in log.read(partition, 0, end):
             assert entry.damage is None
             if entry.kind == "publication":
-                batch = decode_batch(entry.attributes, SCHEMA)
+                batch = decode_entry(entry.attributes, entry.encoding, SCHEMA)
                 for offset, number in enumerate(batch.column("n").to_pylist(), entry.first):
                     found[partition, offset] = number
     return found
@@ -174,7 +174,7 @@ def stay(store: Store, stop_file: Path, done: list[int]) -> None:
 
 
 @pytest.mark.parametrize("name", KINDS)
-@pytest.mark.parametrize("job", jobs(20, in_make_test=1))
+@pytest.mark.parametrize("job", jobs(20, in_make_test=1, in_release=3))
 def test_a_history_that_is_played_beside_a_slice_leads_to_the_same(
     name: str, job: int, tmp_path: Path
 ) -> None:
