@@ -23,14 +23,16 @@ from wherecast.pipeline.live.pipeline_figures import PipelineFigures
 from wherecast.pipeline.live.stage.match_row import LoggedRow
 from wherecast.pipeline.live.subscriptions.live_subscriptions import DEFAULT_INDEX
 from wherecast.pipeline.live.subscriptions.share_index import IndexFactory
+from wherecast.pipeline.live.unrecorded import OffsetItems
 from wherecast.store.contracts import Store
+from wherecast.store.sequences import moment_of
 
 _READ_TRIES = 10
 _REST_MAX_S = 0.01
 _RECORD_AFTER_S = 0.05
 _RECORDS_MAX = 1_000  # that wait for a batch record before one is made
-_MATCHES_MAX = 100_000  # likewise; beyond twice so many the leader matches no more
-_WRITTEN_MAX = 256  # records that came together and are matched by the leader
+_NOTIFICATIONS_MAX = 100_000  # likewise; beyond twice so many the leader matches no more
+_LITTLE = 256  # records that the leader matches together, those before its own included
 
 
 class InlineSource(NotificationSource):
@@ -104,26 +106,37 @@ class InlineSource(NotificationSource):
             self._matching.release()
 
     def _takes(self, written: WrittenGroup) -> bool:
-        records, matches = self._pipeline.unrecorded
-        if records >= _RECORDS_MAX or matches >= _MATCHES_MAX:
+        """Whether the leader matches what it wrote, with a few records before it."""
+        records, notifications = self._pipeline.unrecorded
+        if records >= _RECORDS_MAX or notifications >= _NOTIFICATIONS_MAX:
             self._signal.hurry()
+        missing = written.first - self._pipeline.matched[0]
+        is_whole = missing == 0 and written.is_complete
+        is_little = missing >= 0 and written.end - self._pipeline.matched[0] <= _LITTLE
         return (
             self._is_of_log
             and not self._is_over
-            and self._pipeline.matched[0] == written.first
-            and matches < 2 * _MATCHES_MAX
-            and (written.is_complete or written.end - written.first <= _WRITTEN_MAX)
+            and notifications < 2 * _NOTIFICATIONS_MAX
+            and (is_whole or (is_little and not (missing and self._pipeline.is_careful)))
         )
 
     def _match(self, written: WrittenGroup) -> None:
-        if not written.is_complete:
-            self._pipeline.match_written(written.first, written.end, self._courier.notify)
+        first = self._pipeline.matched[0]
+        if first < written.first or not written.is_complete:
+            self._pipeline.match_written(first, written.end, self._notify)
             return
         rows = [
             LoggedRow(one.offset, one.publication.stream, one.accepted_at, one.publication.row)
             for one in written.rows
         ]
-        self._pipeline.match_rows(rows, self._courier.notify_items)
+        self._pipeline.match_rows(rows, self._notify)
+
+    def _notify(self, first: int, end: int, found: OffsetItems) -> None:
+        """Gives the queues what a range of records notifies."""
+        items = {
+            name: [(moment_of(offset), ids) for offset, ids in own] for name, own in found.items()
+        }
+        self._courier.notify_items(moment_of(first - 1) + 1, moment_of(end - 1) + 1, items)
 
     # By the thread of the source.
 
@@ -152,10 +165,8 @@ class InlineSource(NotificationSource):
         """
         with self._matching:
             self._is_over = True
-            batch = self._pipeline.waiting_batch()
-        while batch is not None:
+        while self._pipeline.set_aside() and (batch := self._pipeline.waiting_batch()) is not None:
             self._courier.committed(self._pipeline.commit(batch).sequence)
-            batch = self._pipeline.waiting_batch()
 
     def _commit_batch(self, stopped: Event) -> bool:
         """Commits one batch; False where the log has no more, or the batch is to be tried again.
@@ -165,13 +176,13 @@ class InlineSource(NotificationSource):
         started, busy = time.monotonic(), time.thread_time()
         try:
             with self._matching:
-                batch = self._pipeline.waiting_batch()
-                is_backlog = batch is None
-                if is_backlog:
-                    batch = self._pipeline.next_batch()
-                if is_backlog and batch is not None:
+                is_backlog = not self._pipeline.set_aside()
+                batch = self._pipeline.match_backlog() if is_backlog else None
+                if batch is not None:
                     with self.figures.timed("notify"):
                         self._courier.notify(batch)
+            if not is_backlog:
+                batch = self._pipeline.waiting_batch()
         except StoreError as error:
             self._failed_reads += 1
             if self._failed_reads == _READ_TRIES:  # it does not heal by itself

@@ -7,10 +7,9 @@ record follows: one for all that was matched since the last one.
 Concurrency: one thread at a time matches, and one commits.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
-from wherecast.delivery.queue_items import Item
 from wherecast.language.meaning.row_errors import RowErrors, counting
 from wherecast.model import StoreError
 from wherecast.pipeline.live.batch_plan import PUBLICATIONS_MAX, Range
@@ -18,7 +17,6 @@ from wherecast.pipeline.live.log_matching import LogMatching, NextBatch
 from wherecast.pipeline.live.pipeline_figures import PipelineFigures
 from wherecast.pipeline.live.repair.attempts import Attempts
 from wherecast.pipeline.live.stage.commit_batch import batch_of
-from wherecast.pipeline.live.stage.group_matches import group_matches
 from wherecast.pipeline.live.stage.match_row import LoggedRow, group_row, match_row
 from wherecast.pipeline.live.subscriptions.live_subscriptions import (
     DEFAULT_INDEX,
@@ -26,17 +24,17 @@ from wherecast.pipeline.live.subscriptions.live_subscriptions import (
 )
 from wherecast.pipeline.live.subscriptions.share_index import IndexFactory
 from wherecast.pipeline.live.subscriptions.subscription_cache import SubscriptionCache
-from wherecast.pipeline.live.unrecorded import Unrecorded
+from wherecast.pipeline.live.unrecorded import OffsetItems, Unrecorded
 from wherecast.store.contracts import Store
 from wherecast.store.position import Position
 from wherecast.store.records import Batch, DeadLetter, Progress
-from wherecast.store.sequences import moment_of
+from wherecast.store.segments.segments import items_of
 
 FindPoison = Callable[[Range, int], list[int]]
 """The offsets of publications of a range, with a version of changes, that end the process."""
 
-NotifyRows = Callable[[int, int, dict[str, list[Item]]], None]
-"""Takes the notifications of a range of sequences, by subscriber."""
+NotifyItems = Callable[[int, int, OffsetItems], None]
+"""Takes what the records from an offset to another notify."""
 
 
 class InlinePipeline:
@@ -70,6 +68,8 @@ class InlinePipeline:
         self._known: LiveSubscriptions | None = None  # as of the last call
         self._changes = 0  # the version that matching knows
         self._unrecorded: Unrecorded | None = None
+        self._aside: Unrecorded | None = None
+        self._aside_changes = 0
         self._recording: Batch | None = None  # on its way to the store
         # Looked at before the first batch, and of no use after it.
         self._attempts = None if store.snapshots is None else Attempts(store.snapshots)
@@ -89,16 +89,21 @@ class InlinePipeline:
 
     @property
     def unrecorded(self) -> tuple[int, int]:
-        """Numbers of records and of matches since the last batch record."""
+        """Numbers of records and of notifications since the last batch record."""
         waiting = self._unrecorded
-        return (0, 0) if waiting is None else (len(waiting), waiting.matches)
+        return (0, 0) if waiting is None else (len(waiting), waiting.notifications)
 
     @property
     def is_behind(self) -> bool:
         """Whether the log has records that were not matched."""
         return not self.matched.reaches(self._log.ends())
 
-    def match_rows(self, rows: Sequence[LoggedRow], notify: NotifyRows) -> None:
+    @property
+    def is_careful(self) -> bool:
+        """Whether what an earlier process left is still to be matched, with care."""
+        return self._attempts is not None
+
+    def match_rows(self, rows: Sequence[LoggedRow], notify: NotifyItems) -> None:
         """Matches the publications after `matched`, one by one, and notifies them together.
 
         Raises:
@@ -106,82 +111,87 @@ class InlinePipeline:
         """
         known, errors = self._current(), RowErrors()
         dead: list[DeadLetter] = []
+        items: OffsetItems = {}
         with self.figures.timed("match"), counting(errors):
-            found = [self._match_row(row, known, dead) for row in rows]
-        items: dict[str, list[Item]] = {}
-        for row, versions in zip(rows, found, strict=True):
-            if versions:
-                sequence = moment_of(row.offset)
-                for name, ids in group_row(versions, known.roster).items():
-                    items.setdefault(name, []).append((sequence, ids))
-        with self.figures.timed("notify"):
-            notify(moment_of(rows[0].offset - 1) + 1, moment_of(rows[-1].offset) + 1, items)
-        waiting = self._waiting(rows[0].offset)
-        waiting.dead_letters += dead
-        for row, versions in zip(rows, found, strict=True):
-            waiting.add_row(row.offset, versions)
+            for row in rows:
+                for name, ids in self._match_row(row, known, dead).items():
+                    items.setdefault(name, []).append((row.offset, ids))
         self.figures.add(PipelineFigures(row_errors=errors.counts()))
-        self.matched = Position({0: rows[-1].offset + 1})
+        self._notified(rows[0].offset, rows[-1].offset + 1, items, dead, notify)
+
+    def match_written(self, first: int, end: int, notify: NotifyItems) -> None:
+        """Matches records after `matched` that are in the log, and notifies them together.
+
+        Raises:
+            StoreError: the log cannot be read; nothing was notified.
+        """
+        matched = self._matching.match_range(Range(0, first, end), self._current())
+        items = items_of(matched.notifications)
+        self._notified(first, end, items, list(matched.dead_letters), notify)
 
     def _match_row(
         self, row: LoggedRow, known: LiveSubscriptions, dead: list[DeadLetter]
-    ) -> list[int]:
-        """The versions that act on a publication and are true on it; adds its dead letter."""
+    ) -> Mapping[str, tuple[str, ...]]:
+        """The ids that matched a publication, by subscriber; adds its dead letter."""
         versions = match_row(row, known)
         if versions is None:
             range_ = Range(0, row.offset, row.offset + 1)
             matched = self._matching.match_range(range_, known)
             dead += matched.dead_letters
-            found: list[int] = matched.matches.versions.tolist()
-            return found
+            return {name: ids for name, [(_, ids)] in items_of(matched.notifications).items()}
         self.figures.publications += 1
         self.figures.matches += len(versions)
-        return versions
+        return group_row(versions, known.roster) if versions else {}
 
-    def match_written(self, first: int, end: int, notify: Callable[[Batch], None]) -> None:
-        """Matches records after `matched` that were just appended, and notifies them together.
-
-        Raises:
-            StoreError: the log cannot be read; nothing was notified.
-        """
-        known = self._current()
-        matched = self._matching.match_range(Range(0, first, end), known)
+    def _notified(
+        self,
+        first: int,
+        end: int,
+        items: OffsetItems,
+        dead: list[DeadLetter],
+        notify: NotifyItems,
+    ) -> None:
+        """Notifies the records of a range, and keeps them for their batch record."""
         with self.figures.timed("notify"):
-            notify(batch_of(matched, self._changes, self._matching.now()))
-        self._waiting(first).add_range(matched)
-        self.matched = Position({0: end})
-
-    def _waiting(self, first: int) -> Unrecorded:
+            notify(first, end, items)
         if self._unrecorded is None:
             self._unrecorded = Unrecorded(first, first)
-        return self._unrecorded
+        self._unrecorded.add(end, items, dead)
+        self.matched = Position({0: end})
 
     def _current(self) -> LiveSubscriptions:
         """The subscriptions with all changes that the log has."""
         changes = self._log.changes_end()
         if self._known is None or changes != self._changes:
             self._known = self._subscriptions(changes)
+            self.figures.filters = len(self._known)
+            self.figures.index_bytes = self._known.index_bytes
         return self._known
 
     # Batches.
 
-    def waiting_batch(self) -> Batch | None:
-        """The batch of all that was matched and has no record yet; None if there is none.
+    def set_aside(self) -> bool:
+        """Sets all aside that was matched and has no record yet, for `waiting_batch`.
 
-        A batch that could not be committed comes again first.
+        False where nothing waits for a record; a batch that could not be committed does.
         """
-        if self._recording is None and self._unrecorded is not None:
-            waiting, self._unrecorded = self._unrecorded, None
-            known = self._known
-            assert known is not None
+        if self._recording is None and self._aside is None:
+            self._aside, self._unrecorded = self._unrecorded, None
+            self._aside_changes = self._changes
+        return self._recording is not None or self._aside is not None
+
+    def waiting_batch(self) -> Batch | None:
+        """The batch of what was set aside; None if nothing was. Others may match meanwhile."""
+        waiting = self._aside
+        if waiting is not None:
             with self.figures.timed("group"):
-                grouped = group_matches(waiting.joined(), known.roster)
-            self.figures.filters, self.figures.index_bytes = len(known), known.index_bytes
+                grouped = waiting.segment()
+            self._aside = None
             self._recording = Batch(
                 0,
                 waiting.first,
                 waiting.end,
-                self._changes,
+                self._aside_changes,
                 waiting.runs,
                 grouped,
                 tuple(waiting.dead_letters),
@@ -191,14 +201,15 @@ class InlinePipeline:
         return self._recording
 
     def next_batch(self) -> Batch | None:
-        """A batch of what is new in the log, matched but not committed; None if nothing is.
+        """A batch that is matched but not committed; None if the log has nothing new.
 
         What was matched already comes first. Where several partitions have something new, they
         take turns.
         """
-        waiting = self.waiting_batch()
-        if waiting is not None:
-            return waiting
+        return self.waiting_batch() if self.set_aside() else self.match_backlog()
+
+    def match_backlog(self) -> Batch | None:
+        """A batch of what is new in the log, matched but not committed; None if nothing is."""
         wanted = self._matching.plan()
         if wanted is None:
             return None

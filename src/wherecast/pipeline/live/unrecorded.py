@@ -1,63 +1,74 @@
-"""Matches that were notified and have no batch record yet: one record for all since the last."""
+"""Notifications that have no batch record yet: one record for all since the last one."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-import numpy as np
+import pyarrow as pa
 
-from wherecast.pipeline.live.stage.join_shares import JoinedMatches
-from wherecast.pipeline.live.stage.match_range import MatchedRange
-from wherecast.store.records import DeadLetter, RecordRun
+from wherecast.store.records import NO_NOTIFICATIONS, SEGMENT, DeadLetter, RecordRun
+
+OffsetItems = dict[str, list[tuple[int, tuple[str, ...]]]]
+"""The publications of each subscriber, by offset, with the sorted ids that matched."""
 
 
 @dataclass(slots=True)
 class Unrecorded:
-    """The matches of successive records of a log of one partition.
+    """What successive records of a log of one partition notify.
 
     Attributes:
         first: offset of the first record.
         end: offset after the last one.
-        matches: number of matches.
-        parts: matches of ranges.
-        rows: offsets of publications that were matched one by one, with the versions that matched.
+        notifications: number of notifications.
+        items: the notifications.
         dead_letters: publications that could not be matched.
     """
 
     first: int
     end: int
-    matches: int = 0
-    parts: list[JoinedMatches] = field(default_factory=list)
-    rows: list[tuple[int, list[int]]] = field(default_factory=list)
+    notifications: int = 0
+    items: OffsetItems = field(default_factory=dict)
     dead_letters: list[DeadLetter] = field(default_factory=list)
 
     def __len__(self) -> int:
         """Number of records."""
         return self.end - self.first
 
-    def add_row(self, offset: int, versions: list[int]) -> None:
-        """Adds the publication at the end."""
-        self.end = offset + 1
-        if versions:
-            self.rows.append((offset, versions))
-            self.matches += len(versions)
-
-    def add_range(self, matched: MatchedRange) -> None:
-        """Adds the range at the end."""
-        self.end = matched.range.end
-        self.parts.append(matched.matches)
-        self.matches += len(matched.matches.offsets)
-        self.dead_letters += matched.dead_letters
+    def add(self, end: int, items: OffsetItems, dead_letters: list[DeadLetter]) -> None:
+        """Adds the records up to an offset."""
+        self.end = end
+        for name, own in items.items():
+            self.items.setdefault(name, []).extend(own)
+            self.notifications += len(own)
+        self.dead_letters += dead_letters
 
     @property
     def runs(self) -> tuple[RecordRun, ...]:
-        """The records: a log whose rows are matched at the append has no holes."""
+        """The records: a log whose records are matched at the append has no holes."""
         return (RecordRun(self.first, len(self)),)
 
-    def joined(self) -> JoinedMatches:
-        """All matches, in any order."""
-        counts = [len(versions) for _, versions in self.rows]
-        offsets = np.repeat(np.array([offset for offset, _ in self.rows], np.int64), counts)
-        flat = [version for _, versions in self.rows for version in versions]
-        return JoinedMatches(
-            np.concatenate([offsets, *(part.offsets for part in self.parts)]),
-            np.concatenate([np.array(flat, np.int64), *(part.versions for part in self.parts)]),
-        )
+    def segment(self) -> pa.RecordBatch:
+        """The notifications as a batch of `SEGMENT`."""
+        return segment_of(self.items) if self.items else NO_NOTIFICATIONS
+
+
+def segment_of(items: Mapping[str, list[tuple[int, tuple[str, ...]]]]) -> pa.RecordBatch:
+    """Notifications as a batch of `SEGMENT`.
+
+    Cost: a step per notification and id.
+    """
+    names = sorted(items)
+    ids: list[list[str]] = []
+    offsets: list[list[int]] = []
+    matched: list[list[list[int]]] = []
+    for name in names:
+        own = items[name]
+        some = sorted({id for _, each in own for id in each})
+        places = {id: place for place, id in enumerate(some)}
+        ids.append(some)
+        offsets.append([offset for offset, _ in own])
+        matched.append([[places[id] for id in each] for _, each in own])
+    arrays = [
+        pa.array(column, kind)
+        for column, kind in zip((names, ids, offsets, matched), SEGMENT.types, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=SEGMENT)

@@ -76,6 +76,11 @@ def found_by_name(segment: pa.RecordBatch, names: Container[str], start: int) ->
     return dict(zip(own, _all_pairs(segment), strict=True))
 
 
+def items_of(segment: pa.RecordBatch) -> Notified:
+    """All notifications, by subscriber."""
+    return dict(zip(segment.column("subscriber").to_pylist(), _all_pairs(segment), strict=True))
+
+
 def _pairs(found: SubscriberRows) -> list[tuple[int, tuple[str, ...]]]:
     return list(zip(found.offsets.tolist(), map(tuple, found.subscription_ids), strict=True))
 

@@ -17,7 +17,7 @@ from wherecast.pipeline.live.batch_plan import Range
 from wherecast.pipeline.live.pipeline_figures import PipelineFigures
 from wherecast.pipeline.live.stage.decode_range import decode_range
 from wherecast.pipeline.live.stage.group_matches import group_matches
-from wherecast.pipeline.live.stage.join_shares import JoinedMatches, join_shares
+from wherecast.pipeline.live.stage.join_shares import join_shares
 from wherecast.pipeline.live.stage.match_share import match_share
 from wherecast.pipeline.live.stage.rank_matches import rank_matches
 from wherecast.pipeline.live.subscriptions.live_subscriptions import LiveSubscriptions
@@ -31,7 +31,6 @@ class MatchedRange:
     Attributes:
         range: which publications.
         runs: the records of the range, dead letters included.
-        matches: all matches that are notified.
         notifications: a batch of `SEGMENT`.
         dead_letters: the publications that could not be matched, with the reason.
         figures: what the range cost.
@@ -39,7 +38,6 @@ class MatchedRange:
 
     range: Range
     runs: tuple[RecordRun, ...]
-    matches: JoinedMatches
     notifications: pa.RecordBatch
     dead_letters: tuple[DeadLetter, ...]
     figures: PipelineFigures
@@ -76,4 +74,4 @@ def match_range(
     figures.candidates = subscriptions.candidates - before
     figures.row_errors = errors.counts()
     figures.filters, figures.index_bytes = len(subscriptions), subscriptions.index_bytes
-    return MatchedRange(range_, decoded.runs, joined, grouped, decoded.dead_letters, figures)
+    return MatchedRange(range_, decoded.runs, grouped, decoded.dead_letters, figures)
