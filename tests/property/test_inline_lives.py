@@ -169,7 +169,7 @@ def test_a_history_that_passes_the_door_leads_to_the_same(
     kind: str, job: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     random = random_of(f"door {kind} {job}")
-    for name, most in (("_RECORDS_MAX", 8), ("_MATCHES_MAX", 10), ("_WRITTEN_MAX", 4)):
+    for name, most in (("_RECORDS_MAX", 8), ("_NOTIFICATIONS_MAX", 10), ("_LITTLE", 4)):
         monkeypatch.setattr(inline_source, name, random.choice([1, most, 10 * most]))
     steps, model = random_history(random, 150), Model()
     path = tmp_path / "store"
