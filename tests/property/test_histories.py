@@ -42,7 +42,7 @@ class Kind:
         """A store with the same log, of which nothing was matched; the old one may be closed."""
         if not isinstance(store, MemoryStore):
             store.close()
-            return open_store(log_alone(path / "store", path / "again"))
+            return open_store(log_alone(path, path.parent / "again"))
         again = MemoryStore(self.partitions, is_sparse=self.is_sparse)
         again.log, again.registry = store.log, store.registry
         return again
@@ -159,7 +159,7 @@ def test_a_history_leads_to_the_same(
     match_all(store, random)
     check_log(store.log, model)
     check_queues(store, model, kind)
-    with closing(kind.replayed(store, tmp_path)) as again:
+    with closing(kind.replayed(store, tmp_path / "store")) as again:
         match_all(again, random)
         check_log(again.log, model)
         check_queues(again, model, kind)
@@ -193,7 +193,7 @@ def test_a_history_that_is_played_beside_a_slice_leads_to_the_same(
     staying.join(120)
     assert sum(done) > 1
     check_queues(store, model, kind)
-    with closing(kind.replayed(store, tmp_path)) as again:
+    with closing(kind.replayed(store, tmp_path / "store")) as again:
         match_all(again, random)
         check_queues(again, model, kind)
 

@@ -7,7 +7,7 @@ again. What subscribers get is what the model in `tests.histories` says.
 
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 from random import Random
 from threading import Event
@@ -75,7 +75,8 @@ class Life:
         *first, last = items
         for item in first:
             self.door.submit(item)
-        self.door.write(last)
+        with self.source._matching if self._random.random() < 0.1 else nullcontext():
+            self.door.write(last)  # while the source matches, the leader leaves it to the source
         self.led += self.source.figures.publications > before
         self.stored |= {name: set(some) for name, some in self._acked.items()}
 
@@ -101,7 +102,7 @@ class Life:
 
     def receive(self, model: Model, is_all: bool) -> None:
         """Takes what waits, which is what the model says but for what was acknowledged."""
-        if is_all:
+        for _ in range(2 if is_all else 0):  # what is tried again, and what came since
             self.source.wake()
             self.source.step(Event())
         for name in SUBSCRIBERS:
@@ -164,7 +165,7 @@ def reopened(life: Life, kind: str, path: Path, random: Random) -> tuple[Store, 
 
 
 @pytest.mark.parametrize("kind", ["memory-1", "embedded"])
-@pytest.mark.parametrize("job", jobs(20, in_make_test=3, in_release=6))
+@pytest.mark.parametrize("job", jobs(20, in_make_test=2, in_release=6))
 def test_a_history_that_passes_the_door_leads_to_the_same(
     kind: str, job: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
