@@ -27,6 +27,7 @@ from wherecast.broker.door.door_calls import DoorItem, PendingRow, PendingSave
 from wherecast.broker.inline_source import InlineSource
 from wherecast.broker.intake.single_publication import SingleIntake
 from wherecast.model import StoreError
+from wherecast.pipeline.live.repair.mend_segments import mend
 from wherecast.store.contracts import Store
 from wherecast.store.open_store import open_store
 from wherecast.store.store_items import StoreItem, StoreResult
@@ -197,6 +198,9 @@ def test_a_history_that_passes_the_door_leads_to_the_same(
     life.source.finish()
     check_log(store.log, model)
     check_queues(store, model, KINDS[kind])
+    if kind == "embedded":  # records know what their notifications are made of
+        mend(store, 0, store.batches.progress().sequence, DAY_US)
+        check_queues(store, model, KINDS[kind])
     with closing(
         KINDS[kind].replayed(store, path.parent) if path.name == "store" else store
     ) as again:
