@@ -9,8 +9,8 @@ pytest.importorskip("fastapi")
 
 from wherecast.broker.dispatch.acknowledgement import Acknowledgement
 from wherecast.model import AcknowledgementError, WherecastError
-from wherecast.server.http.batching.ack_batcher import AckBatcher
-from wherecast.server.http.batching.connection_acks import ConnectionAcks
+from wherecast.server.http.door.ack_batcher import AckBatcher
+from wherecast.server.http.door.connection_acks import ConnectionAcks
 from wherecast.server.http.stage_timings import Timings
 from wherecast.server.http.transport.thread_pools import ThreadPools
 

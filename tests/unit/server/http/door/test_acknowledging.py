@@ -10,7 +10,7 @@ pytest.importorskip("fastapi")
 
 from wherecast.broker.dispatch.acknowledgement import Acknowledgement
 from wherecast.model import AcknowledgementError, StoreError
-from wherecast.server.http.batching.ack_batcher import AckBatcher, Problems
+from wherecast.server.http.door.ack_batcher import AckBatcher, Problems
 from wherecast.server.http.stage_timings import Timings
 from wherecast.server.http.transport.thread_pools import ThreadPools
 

@@ -13,7 +13,7 @@ from wherecast.broker.broker_core import BrokerCore
 from wherecast.broker.intake.intake import PreparedPublications
 from wherecast.broker.intake.publish_outcome import PublishOutcome
 from wherecast.model import DEFAULT_LIMITS, StoreError
-from wherecast.server.http.batching.publish_batcher import PublishBatcher
+from wherecast.server.http.door.publish_batcher import PublishBatcher
 from wherecast.server.http.messages.error_messages import Refused
 from wherecast.server.http.stage_timings import Timings
 from wherecast.server.http.transport.body import JSON, NDJSON
