@@ -46,9 +46,9 @@ class LoopDoor:
 
     def submit(self, item: DoorItem, key: str = "") -> "asyncio.Future[Any]":
         """Hands in an item; the future has its result once it is stored."""
-        self._send_unhurried()
         future = self._loop.create_future()
         self._hand_in(item, [future], key)
+        self._send_unhurried()  # afterwards: the transaction of the item takes their cursors along
         return future
 
     async def save_cursors(self, hurries: bool) -> None:

@@ -1,89 +1,105 @@
-"""Acknowledgements of several subscribers share what is written; each has its own verdict."""
+"""Acknowledgements of several subscribers share a transaction; each has its own verdict."""
 
 import asyncio
 from collections.abc import Sequence
-from threading import Event
 
 import pytest
 
 pytest.importorskip("fastapi")
 
+import wherecast as wc
+from tests.unit.server.http.door.loop_doors import GatedCore, loop_door
 from wherecast.broker.dispatch.acknowledgement import Acknowledgement
-from wherecast.model import AcknowledgementError, StoreError
-from wherecast.server.http.door.ack_batcher import AckBatcher, Problems
+from wherecast.broker.publisher import Publisher
+from wherecast.model import StoreError
+from wherecast.server.http.door.acknowledging import Acknowledging, Problems
 from wherecast.server.http.stage_timings import Timings
-from wherecast.server.http.transport.thread_pools import ThreadPools
+from wherecast.store.sequences import moment_of
+from wherecast.store.store_items import PendingCursors
 
 Given = tuple[str, list[Acknowledgement]]
+NAMES = ("ana", "bob", "eva")
 
 
-class Queues:
-    """The edge to the queues: refuses what is beyond 100, and may be full."""
-
-    def __init__(self, is_full: bool = False) -> None:
-        self.gate = Event()
-        self.times: list[list[tuple[str, Acknowledgement]]] = []
-        self._is_full = is_full
-
-    def acknowledge(self, given: Sequence[tuple[str, Acknowledgement]]) -> Problems:
-        assert self.gate.wait(60)
-        self.times.append(list(given))
-        if self._is_full:
-            raise StoreError("the disk is full")
-        refused = AcknowledgementError("never delivered", code="not_delivered")
-        return [refused if (wanted.through or 0) > 100 else None for _, wanted in given]
+def served() -> GatedCore:
+    """A core with three subscribers, who were handed three notifications each."""
+    core = GatedCore()
+    for name in NAMES:
+        core.register(name)
+        core.registrar.subscribe(wc.Subscription("s", "n >= 0", name), 0)
+    for number in range(3):
+        Publisher("p", core).publish({"n": number})
+    for name in NAMES:
+        while len(core.courier.take(name, 10, 60)) < 3:
+            pass
+    core.groups.clear()
+    return core
 
 
-def outcomes(queues: Queues, *given: Given) -> list[Problems | BaseException]:
-    """What becomes of a first subscriber, and of others that come while it is written."""
+def outcomes(
+    core: GatedCore, given: Sequence[Given], hurries: bool = True
+) -> list[Problems | BaseException]:
+    """What becomes of acknowledgements that come together."""
 
     async def run() -> list[Problems | BaseException]:
-        pools = ThreadPools()
-        batcher = AckBatcher(queues, pools, Timings())  # type: ignore[arg-type]
-        tasks = [asyncio.create_task(batcher.apply(*one, hurries=True)) for one in given]
-        await asyncio.sleep(0)
-        queues.gate.set()
-        try:
+        async with loop_door(core) as (door, pools):
+            acknowledging = Acknowledging(core, door, pools, Timings())
+            tasks = [asyncio.create_task(acknowledging.apply(*one, hurries)) for one in given]
             return list(await asyncio.gather(*tasks, return_exceptions=True))
-        finally:
-            await batcher.finish()
-            pools.close()
 
     return asyncio.run(run())
 
 
-def through(*sequences: int) -> list[Acknowledgement]:
-    return [Acknowledgement(sequence) for sequence in sequences]
+def through(*offsets: int) -> list[Acknowledgement]:
+    return [Acknowledgement(moment_of(offset)) for offset in offsets]
 
 
-def test_those_of_several_are_written_at_once() -> None:
-    queues = Queues()
-    first, *others = ((name, through(1, 3, 2)) for name in ("ana", "bob", "cvita"))
-    assert outcomes(queues, first, *others) == [[None] * 3] * 3
-    assert [name for time in queues.times for name, _ in time] == ["ana", "bob", "cvita"]
-    assert len(queues.times) <= 2
-    assert {wanted.through for time in queues.times for _, wanted in time} == {3}
+def cursors_of(core: GatedCore) -> list[set[str]]:
+    """Whose cursors each transaction stored."""
+    return [
+        {name for item in group if isinstance(item, PendingCursors) for name in item.cursors}
+        for group in core.groups
+    ]
 
 
-def test_a_bad_one_costs_one_write_more_for_all() -> None:
-    queues = Queues()
-    found = outcomes(queues, ("ana", through(5)), ("bob", through(5, 101)), ("eva", through(102)))
+@pytest.mark.parametrize("hurries", [True, False])
+def test_those_of_several_are_stored_together(hurries: bool) -> None:
+    core = served()
+    found = outcomes(core, [(name, through(0, 1)) for name in NAMES], hurries)
+    assert found == [[None] * 2] * 3
+    stored = [names for names in cursors_of(core) if names]
+    assert set().union(*stored) == set(NAMES)
+    if not hurries:
+        assert stored == [set(NAMES)]
+    for name in NAMES:
+        cursor = core.store.cursors.read(name)
+        assert cursor is not None
+        assert cursor.through == moment_of(2)
+    core.close()
+
+
+def test_a_bad_one_costs_no_good_one() -> None:
+    core = served()
+    found = outcomes(core, [("ana", through(1)), ("bob", through(0, 9)), ("eva", through(9))])
     assert [[one is None for one in each] for each in found if isinstance(each, list)] == [
         [True],
         [True, False],
         [False],
     ]
-    assert [("bob", through(5)[0]), ("bob", through(101)[0]), ("eva", through(102)[0])] in (
-        queues.times
-    )
+    core.close()
 
 
 def test_a_full_disk_is_told_to_all() -> None:
-    found = outcomes(Queues(is_full=True), ("ana", through(1)), ("bob", through(1)))
+    core = served()
+    core.refuses = lambda item: isinstance(item, PendingCursors)
+    found = outcomes(core, [("ana", through(1)), ("bob", through(1))])
     assert [type(one) for one in found] == [StoreError, StoreError]
+    core.refuses = lambda item: False
+    core.close()
 
 
 def test_nothing_is_nothing() -> None:
-    queues = Queues()
-    assert outcomes(queues, ("ana", [])) == [[]]
-    assert queues.times == []
+    core = served()
+    assert outcomes(core, [("ana", [])]) == [[]]
+    assert core.groups == []
+    core.close()
