@@ -21,6 +21,13 @@ from wherecast.columns.log_encoding import encode_batch
 from wherecast.store.contracts import Log
 from wherecast.store.position import Position
 from wherecast.store.records import HEADERS, LinkMark, Publications, Withdrawals
+from wherecast.store.store_items import (
+    PendingChanges,
+    PendingPublications,
+    PendingTick,
+    PendingWithdrawals,
+    StoreItem,
+)
 
 STREAMS = ("air", "water")
 SCHEMA = Schema.from_dict({"n": "int", "level": "int"})
@@ -165,20 +172,33 @@ def define(log: Log) -> None:
 
 def play(log: Log, steps: Sequence[Step], at: int) -> None:
     """Does steps of a history on a log, whose streams are defined, at a time."""
-    for kind, *content in steps:
-        if kind == "publish":
-            log.append(_publications(*content), at)
-        elif kind == "withdraw":
-            stream, publisher, id = content
-            log.withdraw(Withdrawals(stream, _headers([id], publisher)), at)
-        elif kind == "tick":
-            log.tick(at)
-        elif kind == "link":
-            name, position, stream, rows = content
-            mark = LinkMark(name, "its log", "its life", Position({0: position}))
-            log.append(_publications(stream, "", rows), at, mark)
-        else:
-            log.change(changes(_change(kind, content)), at)
+    for step in steps:
+        match item_of(step, at):
+            case PendingPublications() as item:
+                log.append(item.publications, item.at, item.mark)
+            case PendingWithdrawals() as item:
+                log.withdraw(item.withdrawals, item.at)
+            case PendingTick():
+                log.tick(at)
+            case PendingChanges() as item:
+                log.change(item.changes, at)
+
+
+def item_of(step: Step, at: int) -> StoreItem:
+    """A step of a history as a store takes it, at a time."""
+    kind, *content = step
+    if kind == "publish":
+        return PendingPublications(_publications(*content), at)
+    if kind == "withdraw":
+        stream, publisher, id = content
+        return PendingWithdrawals(Withdrawals(stream, _headers([id], publisher)), at)
+    if kind == "tick":
+        return PendingTick(at)
+    if kind == "link":
+        name, position, stream, rows = content
+        mark = LinkMark(name, "its log", "its life", Position({0: position}))
+        return PendingPublications(_publications(stream, "", rows), at, mark)
+    return PendingChanges(changes(_change(kind, content)), at)
 
 
 def _change(kind: str, content: Sequence[Any]) -> tuple[str, ...]:

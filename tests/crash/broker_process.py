@@ -136,16 +136,19 @@ class Life:
             count = again + draw.randint(1, _CALL_MAX)
             ids = [publication_id(name, first - again + place) for place in range(count)]
             given = [Publication(attributes_of(id), id) for id in ids]
+            is_alone = draw.random() < 0.5
             self._ledger.write("trying", name, first - again, count)
-            if not self._healed(lambda given=given: self._accepted(publisher, given)):
+            if not self._healed(lambda g=given, a=is_alone: self._accepted(publisher, g, a)):
                 continue
             self._ledger.write("accepted", name, first - again, count)
             first += count - again
             self.draining.wait(draw.random() * _BREATH_S)
 
-    def _accepted(self, publisher: Publisher, given: list[Publication]) -> None:
-        done = publisher.publish_all(given)
-        assert done.accepted + done.duplicates == len(given), done
+    def _accepted(self, publisher: Publisher, given: list[Publication], is_alone: bool) -> None:
+        """Publishes, together or one by one."""
+        for some in [[one] for one in given] if is_alone else [given]:
+            done = publisher.publish(some[0]) if is_alone else publisher.publish_all(some)
+            assert done.accepted + done.duplicates == len(some), done
 
     def _backlog(self) -> int:
         store = self._core.store

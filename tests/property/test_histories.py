@@ -16,7 +16,7 @@ import pytest
 from tests.histories import SCHEMA, SUBSCRIBERS, Model, define, play, random_history
 from tests.live_oracle import log_alone
 from tests.seeds import jobs, random_of
-from wherecast.columns.log_encoding import decode_batch
+from wherecast.columns.log_encoding import decode_entry
 from wherecast.pipeline.live.inline_pipeline import InlinePipeline
 from wherecast.pipeline.live.log_matching import LogMatching
 from wherecast.pipeline.live.slice import SliceOptions, run_slice, waiting
@@ -42,7 +42,7 @@ class Kind:
         """A store with the same log, of which nothing was matched; the old one may be closed."""
         if not isinstance(store, MemoryStore):
             store.close()
-            return open_store(log_alone(path / "store", path / "again"))
+            return open_store(log_alone(path, path.parent / "again"))
         again = MemoryStore(self.partitions, is_sparse=self.is_sparse)
         again.log, again.registry = store.log, store.registry
         return again
@@ -77,7 +77,7 @@ def numbers_of(log: Log) -> dict[tuple[int, int], int]:
         for entry in log.read(partition, 0, end):
             assert entry.damage is None
             if entry.kind == "publication":
-                batch = decode_batch(entry.attributes, SCHEMA)
+                batch = decode_entry(entry.attributes, entry.encoding, SCHEMA)
                 for offset, number in enumerate(batch.column("n").to_pylist(), entry.first):
                     found[partition, offset] = number
     return found
@@ -159,7 +159,7 @@ def test_a_history_leads_to_the_same(
     match_all(store, random)
     check_log(store.log, model)
     check_queues(store, model, kind)
-    with closing(kind.replayed(store, tmp_path)) as again:
+    with closing(kind.replayed(store, tmp_path / "store")) as again:
         match_all(again, random)
         check_log(again.log, model)
         check_queues(again, model, kind)
@@ -174,7 +174,7 @@ def stay(store: Store, stop_file: Path, done: list[int]) -> None:
 
 
 @pytest.mark.parametrize("name", KINDS)
-@pytest.mark.parametrize("job", jobs(20, in_make_test=1))
+@pytest.mark.parametrize("job", jobs(20, in_make_test=1, in_release=3))
 def test_a_history_that_is_played_beside_a_slice_leads_to_the_same(
     name: str, job: int, tmp_path: Path
 ) -> None:
@@ -193,7 +193,7 @@ def test_a_history_that_is_played_beside_a_slice_leads_to_the_same(
     staying.join(120)
     assert sum(done) > 1
     check_queues(store, model, kind)
-    with closing(kind.replayed(store, tmp_path)) as again:
+    with closing(kind.replayed(store, tmp_path / "store")) as again:
         match_all(again, random)
         check_queues(again, model, kind)
 

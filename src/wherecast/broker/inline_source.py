@@ -152,6 +152,8 @@ class InlineSource(NotificationSource):
         try:
             while not stopped.is_set() and self._commit_batch(stopped):
                 pass
+            if self._pipeline.unrecorded[0]:  # as an earlier batch was tried again
+                self._signal.matched()
         except BaseException:
             self._is_over = True
             raise

@@ -47,8 +47,8 @@ class PlainRows:
         values: PlainRow = {}
         try:
             for name, value in row.items():
+                reader = readers.get(name) or self._undeclared(name)
                 if value is not None:
-                    reader = readers.get(name) or self._undeclared(name)
                     values[name] = reader(value)
         except (_NotPlain, ValueProblem):
             return None

@@ -1,16 +1,21 @@
 """The source that matches in this process: batches, retries, and when it gives up."""
 
-from threading import Event
+from threading import Event, Thread
 
 import pytest
 
-from tests.unit.broker.feeding import GAP, opened, publish
-from wherecast import StoreError, Subscription
+from tests.unit.broker.feeding import GAP, SCHEMA, opened, publish
+from wherecast import Publication, StoreError, Subscription
 from wherecast.broker.dispatch.courier import Courier
+from wherecast.broker.door.door import Door
+from wherecast.broker.door.door_calls import PendingRow
 from wherecast.broker.inline_source import InlineSource
+from wherecast.broker.intake.single_publication import SingleIntake
 from wherecast.store.contracts import Store
 from wherecast.store.open_store import open_store
 from wherecast.store.records import Batch, Progress
+
+LIMIT_S = 20
 
 
 def served() -> tuple[Store, Courier, InlineSource]:
@@ -83,3 +88,28 @@ def test_a_log_that_cannot_be_read_ends_matching_after_several_attempts() -> Non
         assert str(source.problem) == "the log is gone"
     with pytest.raises(StoreError, match="the log is gone"):
         source.step(Event())
+
+
+def test_what_was_matched_while_a_commit_failed_gets_a_record_too() -> None:
+    store, courier, source = served()
+    door, intake = Door(store, courier.cursors, source.follow), SingleIntake("default", SCHEMA)
+    commit = store.batches.commit
+
+    def full(batch: Batch, epoch: int) -> Progress:
+        raise StoreError("the disk is full")
+
+    def publish_one(value: float) -> None:
+        single = intake.read(Publication({"no2": value}), "")
+        assert single is not None
+        door.write(PendingRow(single, 0))
+
+    store.batches.commit = full  # type: ignore[method-assign]
+    publish_one(1.0)
+    source.step(Event())
+    publish_one(2.0)
+    store.batches.commit = commit  # type: ignore[method-assign]
+    source.step(Event())
+    assert store.batches.progress().count == 1
+    Thread(target=source.step, args=(Event(),), daemon=True).start()  # nobody publishes any more
+    assert store.batches.wait(lambda progress: progress.count == 2, LIMIT_S)
+    assert offsets(courier) == [0, 1]
