@@ -185,6 +185,14 @@ def test_no_server_is_told_in_a_line(server: Server) -> None:
     assert told == "wherecast: no server answers at http://127.0.0.1:1: connection refused\n"
 
 
+def test_the_guide_to_publishing_over_a_websocket_works(server: Server, tmp_path: Path) -> None:
+    [script] = blocks(GUIDE, "python publish.py")
+    (tmp_path / "publish.py").write_text(script)
+    command = [sys.executable, str(tmp_path / "publish.py"), str(server.port)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == "[0, 1, 2]\n"
+
+
 def test_the_guide_to_websockets_works(server: Server, tmp_path: Path) -> None:
     [script] = blocks(GUIDE, "python listen.py")
     (tmp_path / "listen.py").write_text(script)

@@ -38,7 +38,7 @@ from wherecast.broker.door.door_calls import DoorItem, PendingRow
 from wherecast.broker.door.door_group import WrittenGroup
 from wherecast.broker.inline_source import InlineSource
 from wherecast.broker.intake.intake import PreparedPublications, prepare
-from wherecast.broker.intake.publish_outcome import PublishOutcome, outcome_of, single_outcome
+from wherecast.broker.intake.publish_outcome import PublishOutcome, outcome_of, singles_outcome
 from wherecast.broker.intake.single_publication import SingleIntake
 from wherecast.broker.registrar.registrar import DEFAULT_STREAM, Registrar
 from wherecast.broker.runner import Runner
@@ -171,6 +171,7 @@ class BrokerCore:
                 return
             self._is_closed = True
         self.courier.close()
+        self.door.stop_serving()
         self._runner.stop()
         self.store.close()
 
@@ -283,7 +284,7 @@ class BrokerCore:
         single = self.single_intake(stream).read(given, publisher)
         if single is None:
             return self.publish([given], stream, publisher)
-        return single_outcome(single, self._stored(PendingRow(single, self.clock())))
+        return singles_outcome([single], [self._stored(PendingRow(single, self.clock()))])
 
     def single_intake(self, stream: str) -> SingleIntake:
         """Reads the publications of a stream one by one.

@@ -121,7 +121,7 @@ async def _serve(core: BrokerCore, settings: Settings, listening: socket.socket)
     gc.collect()
     gc.freeze()  # what is there by now stays: no publication waits while all of it is looked at
     await server.serve([listening])
-    await context.ack_batcher.finish()
+    await context.door.finish()
     context.pools.close()
 
 

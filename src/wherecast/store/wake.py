@@ -23,19 +23,20 @@ from wherecast.store.folders import make_folder, private_opener
 
 _LOOK_AGAIN_S = 1.0
 _RECEIVED_MAX = 64
+_SAME_INSTANT_NS = 1_000_000_000  # far above the step of the times of files
 
 
-def wake(folder: Path) -> None:
-    """Wakes all who wait at a folder; never blocks, never fails.
+def wake(folder: Path) -> int:
+    """Wakes all who wait at a folder, and gives their number; never blocks, never fails.
 
     What a waiter that died left in the folder is removed.
     """
     try:
         names = os.listdir(folder)
     except OSError:
-        return
+        return 0
     if not names:
-        return
+        return 0
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
         sender.setblocking(False)
         for name in names:
@@ -48,6 +49,7 @@ def wake(folder: Path) -> None:
                     (folder / name).unlink()
             except OSError:
                 pass  # it looks again by itself
+    return len(names)
 
 
 class Waiter:
@@ -132,10 +134,18 @@ class Bell:
         self._folder = folder
         self._waiter: Waiter | None = None
         self._lock = threading.Lock()
+        self._empty_since = -1  # the time of the folder's last change, where nobody waited then
 
     def ring(self) -> None:
         """Wakes all who wait; never blocks, never fails."""
-        wake(self._folder)
+        try:
+            changed = os.stat(self._folder).st_mtime_ns
+        except OSError:
+            return
+        if changed != self._empty_since and not wake(self._folder):
+            # A waiter that came in the same instant may have left the same time.
+            settled = time.time_ns() - changed > _SAME_INSTANT_NS
+            self._empty_since = changed if settled else -1
 
     def wait(self, is_true: Callable[[], bool], timeout_s: float) -> bool:
         """Waits until something is true that changes with a commit; False after the timeout."""

@@ -119,7 +119,7 @@ class Courier:
         """Gives queues the notifications of a range of sequences, by subscriber."""
         with self._notifying, self._lock:
             loads = self._perform(self._dispatcher.notified(first, end, items))
-        self._try_loads(loads)
+        self.load(loads)
 
     def follow(self, sequence: int) -> None:
         """Gives queues what another process committed, up to a sequence.
@@ -139,14 +139,14 @@ class Courier:
             items = found_by_name(part.notifications, self._waiters, first)
             with self._lock:
                 loads = self._perform(self._dispatcher.notified(first, part.end, items))
-        self._try_loads(loads)
+        self.load(loads)
 
     def committed(self, sequence: int) -> None:
         """Tells queues that everything before a sequence is stored."""
         with self._lock:
             self._sequence_map.committed(sequence)
             loads = self._perform(self._dispatcher.committed(sequence))
-        self._try_loads(loads)
+        self.load(loads)
 
     def locate(self, sequences: Ints) -> tuple[npt.NDArray[np.int32], Ints]:
         """The partitions and the offsets of sequences that were notified, committed or not."""
@@ -163,7 +163,7 @@ class Courier:
             if is_open:
                 loads = self._perform(self._dispatcher.trimmed(name, start, lost))
         if is_open:
-            self._try_loads(loads)
+            self.load(loads)
         else:
             self.cursors.trim(name, start, lost)
 
@@ -222,15 +222,25 @@ class Courier:
         Returns:
             For each acknowledgement the error for which it was refused, or None.
         """
-        problems: list[WherecastError | None] = []
         loads: Loads = []
+        problems = self.apply(given, loads)
+        self.load(loads)  # after that: nobody waits for what another one reads
+        return problems
+
+    def apply(
+        self, given: Sequence[tuple[str, Acknowledgement]], loads: Loads
+    ) -> list[WherecastError | None]:
+        """The same, but what queues ask to be read then is added to `loads`, for `load`.
+
+        Nothing is read, so that an event loop may call this.
+        """
+        problems: list[WherecastError | None] = []
         for name, wanted in given:
             try:
                 self._apply(name, wanted, loads)
                 problems.append(None)
             except (AcknowledgementError, ConfigError) as error:
                 problems.append(error)
-        self._try_loads(loads)  # after that: nobody waits for what another one reads
         return problems
 
     def _acknowledge(self, name: str, wanted: Acknowledgement) -> None:
@@ -327,7 +337,7 @@ class Courier:
         for name, load in loads:
             self._load(name, load)
 
-    def _try_loads(self, loads: Loads) -> None:
+    def load(self, loads: Loads) -> None:
         """Reads what can be read; a queue whose load failed asks again at its next event."""
         for name, load in loads:
             with suppress(StoreError):

@@ -132,8 +132,8 @@ def _stream_of_row(call: DoorCall) -> str | None:
 
 def _note(receipt: Receipt, written: WrittenGroup) -> None:
     """Adds the offsets of new records, which follow those of the group before them."""
-    offsets = receipt.offsets[receipt.offsets >= 0]
-    if len(offsets):
+    offsets = [offset for offset in receipt.offsets.tolist() if offset >= 0]
+    if offsets:
         if written.first < 0:
-            written.first = int(offsets[0])
-        written.end = int(offsets[-1]) + 1
+            written.first = offsets[0]
+        written.end = offsets[-1] + 1

@@ -66,7 +66,7 @@ def outcome_of(
     if receipt.conflicts.any():
         ids = prepared.good.headers.column("id")
         for place in (first + receipt.conflicts[first:last].nonzero()[0]).tolist():
-            text = f"id {ids[place].as_py()} came before with another body"
+            text = _conflict(ids[place].as_py())
             row = int(prepared.rows[place]) - start
             rejections.append(Rejection(row, "conflict", text, key="id"))
         rejections.sort(key=lambda bad: bad.row)
@@ -81,14 +81,27 @@ def outcome_of(
     )
 
 
-def single_outcome(given: SinglePublication, receipt: RowReceipt) -> PublishOutcome:
-    """The outcome for a publication that was handed in alone."""
-    if receipt.is_conflict:
-        text = f"id {given.id} came before with another body"
-        return PublishOutcome(0, 0, (Rejection(0, "conflict", text, key="id"),))
-    if receipt.is_duplicate:
-        return PublishOutcome(0, 1)
-    return PublishOutcome(1, 0, (), receipt.offset, receipt.offset)
+def singles_outcome(
+    given: Sequence[SinglePublication], receipts: Sequence[RowReceipt]
+) -> PublishOutcome:
+    """The outcome for publications of one call that were handed in one by one."""
+    offsets = [one.offset for one in receipts if one.offset >= 0]
+    conflicts = tuple(
+        Rejection(row, "conflict", _conflict(given[row].id), key="id")
+        for row, one in enumerate(receipts)
+        if one.is_conflict
+    )
+    return PublishOutcome(
+        len(offsets),
+        sum(one.is_duplicate for one in receipts),
+        conflicts,
+        offsets[0] if offsets else None,
+        offsets[-1] if offsets else None,
+    )
+
+
+def _conflict(id: str | None) -> str:
+    return f"id {id} came before with another body"
 
 
 def _between(rejected: Sequence[Rejection], start: int, end: int) -> list[Rejection]:

@@ -8,6 +8,7 @@ goes the way of `intake`, which gives the same result and names what is wrong.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from wherecast.broker.intake.intake import (
     headers_batch,
     id_problem,
     payload_problem,
+    publishers_of,
 )
 from wherecast.columns.log_encoding import encode_rows
 from wherecast.columns.plain_rows import PlainRow, PlainRows, plain_text
@@ -113,11 +115,15 @@ class SingleIntake:
 
 def joined(given: Sequence[SinglePublication]) -> Publications:
     """Publications of one stream as one entry of the log."""
-    headers = headers_batch(
-        _column([one.id for one in given], pa.string()),
-        _column([one.published_us for one in given], HEADERS.field("published_at").type),
-        _column([one.publisher or None for one in given], pa.string()),
-    )
+    publishers = {one.publisher for one in given}
+    if len(publishers) == 1 and all(one.id is None and one.published_us is None for one in given):
+        headers = _named_headers(given[0].publisher, len(given))  # as in most groups
+    else:
+        headers = headers_batch(
+            _column([one.id for one in given], pa.string()),
+            _column([one.published_us for one in given], HEADERS.field("published_at").type),
+            _column([one.publisher or None for one in given], pa.string()),
+        )
     return Publications(
         given[0].stream,
         encode_rows([one.text for one in given]),
@@ -128,6 +134,18 @@ def joined(given: Sequence[SinglePublication]) -> Publications:
     )
 
 
+@lru_cache(1_024)
+def _named_headers(publisher: str, count: int) -> pa.RecordBatch:
+    """The headers of publications of which only the publisher is given."""
+    none = _nulls(count, HEADERS.field("published_at").type)
+    return headers_batch(_nulls(count, pa.string()), none, publishers_of(publisher, count))
+
+
+@lru_cache(4_096)
+def _nulls(count: int, kind: pa.DataType) -> pa.Array:
+    return pa.nulls(count, kind)
+
+
 def _column(values: list[Any], kind: pa.DataType) -> pa.Array:
     is_empty = values.count(None) == len(values)  # as most columns of headers are
-    return pa.nulls(len(values), kind) if is_empty else pa.array(values, kind)
+    return _nulls(len(values), kind) if is_empty else pa.array(values, kind)

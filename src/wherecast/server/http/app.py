@@ -5,10 +5,11 @@ import asyncio
 from fastapi import FastAPI
 
 from wherecast.broker.broker_core import BrokerCore
-from wherecast.server.http.batching.ack_batcher import AckBatcher
-from wherecast.server.http.batching.publish_batcher import PublishBatcher
 from wherecast.server.http.context import Context
 from wherecast.server.http.counters import Counters
+from wherecast.server.http.door.acknowledging import Acknowledging
+from wherecast.server.http.door.loop_door import LoopDoor
+from wherecast.server.http.door.publishing import Publishing
 from wherecast.server.http.notification_writer import NotificationWriter
 from wherecast.server.http.pipeline_state import PipelineState
 from wherecast.server.http.routes import (
@@ -17,6 +18,7 @@ from wherecast.server.http.routes import (
     health,
     notifications,
     publications,
+    publish_socket,
     push,
     read_publications,
     server_metrics,
@@ -35,21 +37,26 @@ from wherecast.server.settings import Settings
 _DESCRIPTION = """Content-based publish/subscribe: filters are WHERE clauses.
 
 Notifications are also pushed: open a WebSocket at `/v1/subscribers/{name}/push`. Each message is a
-notification object as a pull gives it; send `{"through": cursor}` or `{"cursors": […]}` back."""
+notification object as a pull gives it; send `{"through": cursor}` or `{"cursors": […]}` back.
+
+Publications are also taken over a WebSocket, one by one, at `/v1/streams/{stream}/publish`: send
+`{"n": 1, "attributes": {…}}`; `{"acked": [1]}` says that they are on disk."""
 
 
 def context_of(core: BrokerCore, settings: Settings, pipeline: PipelineState) -> Context:
     """What the paths of a server share; made within the event loop that serves them."""
     given, pools, timings = settings.limits, ThreadPools(), Timings()
+    door = LoopDoor(core.door)
     return Context(
         core=core,
         settings=settings,
         pools=pools,
         bodies=Bodies(given),
-        publish_batcher=PublishBatcher(
-            core, pools, timings, given.publications_max, settings.publications
+        door=door,
+        publishing=Publishing(
+            core, door, pools, timings, given.publications_max, settings.publications
         ),
-        ack_batcher=AckBatcher(core, pools, timings),
+        acknowledging=Acknowledging(core, door, pools, timings),
         writer=NotificationWriter(core),
         timings=timings,
         counters=Counters(),
@@ -76,7 +83,8 @@ def api_of(context: Context, version: str) -> FastAPI:
         subscribers,
         subscriptions,
         notifications,
-        push,
+        publish_socket,
+        push,  # after the others: it refuses connections to any other path
         dead_letters,
         health,
         server_metrics,

@@ -4,9 +4,10 @@ import asyncio
 from dataclasses import dataclass, field
 
 from wherecast.broker.broker_core import BrokerCore
-from wherecast.server.http.batching.ack_batcher import AckBatcher
-from wherecast.server.http.batching.publish_batcher import PublishBatcher
 from wherecast.server.http.counters import Counters
+from wherecast.server.http.door.acknowledging import Acknowledging
+from wherecast.server.http.door.loop_door import LoopDoor
+from wherecast.server.http.door.publishing import Publishing
 from wherecast.server.http.notification_writer import NotificationWriter
 from wherecast.server.http.pipeline_state import PipelineState
 from wherecast.server.http.stage_timings import Timings
@@ -26,8 +27,9 @@ class Context:
         settings: of the server.
         pools: the threads that wait for the disk.
         bodies: reads the bodies of requests.
-        publish_batcher: appends publications, those of several requests together.
-        ack_batcher: stores acknowledgements, those of several subscribers together.
+        door: the door of the core, for the event loop.
+        publishing: appends the publications of requests.
+        acknowledging: takes acknowledgements.
         writer: writes notifications as JSON.
         timings: seconds by stage.
         counters: counters for Prometheus.
@@ -41,8 +43,9 @@ class Context:
     settings: Settings
     pools: ThreadPools
     bodies: Bodies
-    publish_batcher: PublishBatcher
-    ack_batcher: AckBatcher
+    door: LoopDoor
+    publishing: Publishing
+    acknowledging: Acknowledging
     writer: NotificationWriter
     timings: Timings
     counters: Counters

@@ -58,7 +58,7 @@ _ENTRIES = (
     MetricEntry(
         "publish_batches",
         "counter",
-        "Number of writes of publications to the log; requests that arrive together share one.",
+        "Number of writes to the log; whatever arrives together shares one.",
     ),
     MetricEntry(
         "publications_matched",

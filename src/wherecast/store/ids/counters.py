@@ -38,7 +38,12 @@ def numbered(
     if headers.column("counter").null_count == count and has_one_value(publishers):
         name = publishers[0].as_py()  # as in most calls
         last = last_of([name])[0]
-        return _with(headers, array_of(np.arange(last + 1, last + count + 1))), {name: last + count}
+        counters = (
+            pa.array(range(last + 1, last + count + 1), pa.int64())
+            if count == 1
+            else (array_of(np.arange(last + 1, last + count + 1)))
+        )
+        return _with(headers, counters), {name: last + count}
     encoded = publishers.dictionary_encode()
     names: list[str] = encoded.dictionary.to_pylist()
     codes = filled(encoded.indices, -1).astype(np.int64)

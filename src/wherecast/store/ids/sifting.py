@@ -122,14 +122,16 @@ def sift(
         past: what the log has.
         unscoped: the publications whose ids are unique among all streams and publishers.
     """
+    count = len(hashes)
+    if not hashes.any():  # nobody gave an id
+        return Sifted(np.arange(count, dtype=np.int32), *np.zeros((2, count), np.bool_))
     verdicts = _Verdicts(publications, at, past, unscoped)
-    if hashes.any():
-        verdicts.judge_generated()
-        verdicts.judge_recent(hashes)
-        window = past.recent.window
-        if unscoped.end and window.has(unscoped.at, unscoped.end - 1, at, past.end):
-            verdicts.judge_unscoped()
-        verdicts.judge_among_themselves(hashes)
+    verdicts.judge_generated()
+    verdicts.judge_recent(hashes)
+    window = past.recent.window
+    if unscoped.end and window.has(unscoped.at, unscoped.end - 1, at, past.end):
+        verdicts.judge_unscoped()
+    verdicts.judge_among_themselves(hashes)
     rows = np.flatnonzero(~(verdicts.duplicates | verdicts.conflicts)).astype(np.int32)
     return Sifted(rows, verdicts.duplicates, verdicts.conflicts)
 

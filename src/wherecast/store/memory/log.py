@@ -109,6 +109,7 @@ class MemoryLog(Log):
         self._due = first_due(0, 0)
         self._past = _Past(self.identity, RecentIds(window), self._partitions, self._ends)
         self._bytes = 0
+        self._uncounted: list[_PlacedEntry] = []  # entries whose bytes nobody has asked for
         self._counters: dict[tuple[str, str], int] = {}  # the last one, by stream and publisher
         self._link_marks: dict[str, LinkMark] = {}
         self._monotonic = monotonic
@@ -229,6 +230,7 @@ class MemoryLog(Log):
     @override
     def trim(self, position: Position) -> None:
         with self._lock:
+            self._count_bytes()
             for partition, kept in enumerate(self._partitions):
                 gone = bisect_right(kept, position[partition], key=lambda one: one.end)
                 self._bytes -= sum(one.bytes for one in kept[:gone])
@@ -238,6 +240,13 @@ class MemoryLog(Log):
 
     @override
     def bytes(self) -> int:
+        with self._lock:
+            return self._count_bytes()
+
+    def _count_bytes(self) -> int:
+        """The bytes of all entries; the lock is held."""
+        self._bytes += sum(one.bytes for one in self._uncounted)
+        self._uncounted.clear()
         return self._bytes
 
     @override
@@ -314,7 +323,7 @@ class MemoryLog(Log):
         kept = _PlacedEntry(entry, self._past.end)
         self._partitions[entry.partition].append(kept)
         self._ends[entry.partition] = self._after(kept)
-        self._bytes += kept.bytes
+        self._uncounted.append(kept)
         self._past.end += entry.count
         self._lock.notify_all()
         if hashes is not None and digests is not None:

@@ -55,6 +55,7 @@ class ShareIndex:
     def __init__(self, factory: IndexFactory, indexes: dict[str, Engine] | None = None) -> None:
         self.indexes = {} if indexes is None else indexes
         self.unreadable = 0
+        self._row_matching: dict[str, RowMatching | None] = {}  # of the indexes by stream
         self._factory = factory
 
     def __len__(self) -> int:
@@ -122,9 +123,10 @@ class ShareIndex:
         index = self.indexes.get(stream)
         if index is None:
             return np.zeros(0, np.int64)
-        if not isinstance(index, RowMatching):
-            return None
-        found = index.match_one(row, now)
+        if stream not in self._row_matching:  # the check of a protocol costs more than a match
+            self._row_matching[stream] = index if isinstance(index, RowMatching) else None
+        matching = self._row_matching[stream]
+        found = None if matching is None else matching.match_one(row, now)
         return None if found is None else found.to_array()
 
 

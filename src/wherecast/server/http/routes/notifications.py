@@ -10,8 +10,8 @@ from fastapi.responses import Response
 
 from wherecast.broker.dispatch.acknowledgement import Acknowledgement
 from wherecast.broker.loop_event import LoopEvent
-from wherecast.server.http.batching.read_acknowledgement import read_acknowledgement
 from wherecast.server.http.context import Context
+from wherecast.server.http.door.read_acknowledgement import read_acknowledgement
 from wherecast.server.http.messages.acknowledgement_messages import AcknowledgementRequest
 from wherecast.server.http.messages.error_messages import Refused
 from wherecast.server.http.messages.notification_messages import (
@@ -67,7 +67,7 @@ def router(context: Context) -> APIRouter:
         content_type(request, (JSON,))
         async with context.bodies.read(request) as content:
             wanted = await pools.read(wanted_of, name, content)
-        for problem in await context.ack_batcher.apply(name, [wanted], hurries=True):
+        for problem in await context.acknowledging.apply(name, [wanted], hurries=True):
             if problem is not None:
                 raise problem
         return Response(status_code=204)
@@ -81,7 +81,7 @@ def router(context: Context) -> APIRouter:
         loop = asyncio.get_running_loop()
         end = loop.time() + wait
         while True:
-            news = LoopEvent()
+            news = LoopEvent(context.door.soon)
             with core.courier.listening(
                 name, news.set
             ):  # again: a subscriber of this name may be a new one

@@ -69,7 +69,7 @@ async def publish(context: Context, stream: str, request: Request) -> Response:
     try:
         kind, publisher = content_type(request, _TYPES), _publisher(request)
         async with context.bodies.read(request) as body:
-            done = await context.publish_batcher.publish(stream, kind, body, publisher)
+            done = await context.publishing.publish(stream, kind, body, publisher)
     except (Refused, WherecastError) as error:
         context.counters.refused(error)
         raise

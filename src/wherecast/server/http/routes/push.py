@@ -18,8 +18,8 @@ from starlette.websockets import WebSocketDisconnect, WebSocketState
 from wherecast.broker.loop_event import LoopEvent
 from wherecast.delivery import QueuedNotification
 from wherecast.model import WherecastError
-from wherecast.server.http.batching.connection_acks import ConnectionAcks
 from wherecast.server.http.context import Context
+from wherecast.server.http.door.connection_acks import ConnectionAcks
 from wherecast.server.http.messages.declaration import write
 from wherecast.server.http.messages.error_messages import Refused
 from wherecast.server.http.messages.notification_messages import notifications_json
@@ -58,7 +58,7 @@ def router(context: Context) -> APIRouter:
                 raise Refused(503, "too_many", text)
             await context.pools.read(open_queue, context.core, name)
         except (Refused, WherecastError) as error:
-            await _deny(websocket, refusal(error))
+            await deny(websocket, refusal(error))
             return
         await websocket.accept()
         with context.connections.opened(name) as number:
@@ -68,12 +68,13 @@ def router(context: Context) -> APIRouter:
     async def unknown_path(websocket: WebSocket, path: str) -> None:
         """Refuse a connection to a path that is none."""
         text = "connections are opened at /v1/subscribers/{name}/push"
-        await _deny(websocket, refusal(Refused(404, "not_found", text)))
+        await deny(websocket, refusal(Refused(404, "not_found", text)))
 
     return routes
 
 
-async def _deny(websocket: WebSocket, response: Response) -> None:
+async def deny(websocket: WebSocket, response: Response) -> None:
+    """Refuses a connection before it is open."""
     with suppress(WebSocketDisconnect, RuntimeError):
         await websocket.send_denial_response(response)
 
@@ -93,7 +94,7 @@ class _Push:
         self._handed: list[QueuedNotification] = []
         self._transport = transport_of(websocket.scope)
         hurries = options.confirm or options.window < _WIDE
-        self._acks = ConnectionAcks(context.ack_batcher, name, hurries, options.confirm)
+        self._acks = ConnectionAcks(context.acknowledging, name, hurries, options.confirm)
         self._stall_s = context.settings.push.stall.total_seconds()
 
     async def run(self) -> None:
@@ -101,7 +102,7 @@ class _Push:
         courier, read = self._core.courier, self._context.pools.read
         try:
             await read(courier.connect, self._name, self._number, self._options.window)
-            code = await _first(
+            code = await first_ended(
                 self._send(), self._receive(), self._acknowledge(), self._stopping()
             )
         except (WebSocketDisconnect, RuntimeError):  # gone, perhaps while something was sent
@@ -114,7 +115,7 @@ class _Push:
 
     async def _send(self) -> int:
         """Sends notifications as they come; the close code."""
-        news = LoopEvent()
+        news = LoopEvent(self._context.door.soon)
         with self._core.courier.listening(self._name, news.set):
             while True:
                 news.clear()
@@ -206,7 +207,7 @@ class _Push:
                 await self._websocket.close(code, _REASONS[code])
 
 
-async def _first(*coroutines: Coroutine[Any, Any, int]) -> int:
+async def first_ended(*coroutines: Coroutine[Any, Any, int]) -> int:
     """The result of the first coroutine that ends; the others are cancelled."""
     tasks = [asyncio.ensure_future(one) for one in coroutines]
     try:

@@ -43,14 +43,14 @@ def _figures(context: Context) -> Iterator[Figure]:
 
 
 def _of_matching(context: Context) -> Iterator[Figure]:
-    store, batcher = context.core.store, context.publish_batcher
+    store = context.core.store
     lag = lag_of(store)
     done = context.core.figures
     yield Figure("lag_publications", lag.publications)
     yield Figure("lag_seconds", lag.seconds)
     yield Figure("publications_matched", store.batches.progress().count)
-    yield Figure("publish_batches", batcher.batches)
-    yield Figure("publish_requests", batcher.requests)
+    yield Figure("publish_batches", context.core.door.groups)
+    yield Figure("publish_requests", context.publishing.requests)
     for name in _SINCE_START:
         yield Figure(name, done.get(name, 0))
     yield Figure("row_errors", dict.fromkeys(REASONS, 0) | done.get("row_errors", {}))

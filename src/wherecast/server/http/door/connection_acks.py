@@ -11,8 +11,8 @@ import orjson
 
 from wherecast.broker.dispatch.acknowledgement import Acknowledgement
 from wherecast.model import WherecastError
-from wherecast.server.http.batching.ack_batcher import AckBatcher
-from wherecast.server.http.batching.read_acknowledgement import read_acknowledgement
+from wherecast.server.http.door.acknowledging import Acknowledging
+from wherecast.server.http.door.read_acknowledgement import read_acknowledgement
 from wherecast.server.http.messages.acknowledgement_messages import ConfirmationMessage
 from wherecast.server.http.messages.error_messages import ErrorMessage, Refused, error_of
 
@@ -34,14 +34,16 @@ class ConnectionAcks:
     """The acknowledgements of a connection, from `put` to the replies of `next`.
 
     Args:
-        batcher: stores the acknowledgements.
+        acknowledging: stores the acknowledgements.
         name: of the subscriber.
         hurries: whether the client waits for acknowledgements to be stored.
         confirms: whether each acknowledgement is confirmed.
     """
 
-    def __init__(self, batcher: AckBatcher, name: str, hurries: bool, confirms: bool) -> None:
-        self._batcher = batcher
+    def __init__(
+        self, acknowledging: Acknowledging, name: str, hurries: bool, confirms: bool
+    ) -> None:
+        self._acknowledging = acknowledging
         self._name = name
         self._hurries = hurries
         self._confirms = confirms
@@ -70,7 +72,7 @@ class ConnectionAcks:
         self._has_room.set()
         wanted = [one.wanted for one in given if one.wanted is not None]
         try:
-            problems = iter(await self._batcher.apply(self._name, wanted, self._hurries))
+            problems = iter(await self._acknowledging.apply(self._name, wanted, self._hurries))
         except WherecastError as error:
             problems = iter([error] * len(wanted))
         replies = [one.problem or self._reply(one, next(problems)) for one in given]

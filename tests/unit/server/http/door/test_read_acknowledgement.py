@@ -6,7 +6,7 @@ pytest.importorskip("fastapi")
 
 from wherecast.broker.dispatch.acknowledgement import Acknowledgement
 from wherecast.model import AcknowledgementError
-from wherecast.server.http.batching.read_acknowledgement import read_acknowledgement
+from wherecast.server.http.door.read_acknowledgement import read_acknowledgement
 from wherecast.server.http.messages.error_messages import Refused
 
 ONE, TWO = f"{1:016x}", f"{2:016x}"

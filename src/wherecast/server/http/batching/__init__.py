@@ -1,1 +1,0 @@
-"""Batching: small calls that arrive together share one write."""
