@@ -137,7 +137,7 @@ def draw_distributions(axes: Any, panel: Distributions) -> None:
     axes.xaxis.set_minor_formatter("")
     axes.grid(which="major", color="#dddddd", linewidth=0.6)
     if panel.lines:
-        axes.legend(frameon=False, fontsize="x-small", loc="lower right")
+        axes.legend(frameon=False, fontsize="x-small", loc="center left", bbox_to_anchor=(1, 0.5))
 
 
 def draw_bars(axes: Any, panel: Bars) -> None:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import Any, TextIO
 
 import orjson
 
@@ -110,8 +110,14 @@ def measured_server(
         port = next((int(got[1]) for line in process.stdout if (got := _ADDRESS.match(line))), None)
         if port is None:
             raise StoreError("the server did not start")
-        Thread(target=process.stdout.read, daemon=True).start()  # a full pipe would stop it
+        Thread(target=_drain, args=(process.stdout,), daemon=True).start()
         yield MeasuredServer(process, port)
     finally:
         process.terminate()
         process.wait(_ENDS_WITHIN_S)
+
+
+def _drain(output: TextIO) -> None:
+    """Reads an output to its end: a full pipe would stop the process."""
+    with output:
+        output.read()
