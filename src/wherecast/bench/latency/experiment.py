@@ -5,7 +5,7 @@ from pathlib import Path
 
 from wherecast.bench.choice import CaseRows, rows_of
 from wherecast.bench.latencies import distributions
-from wherecast.bench.latency import publish_to_take, publishing_threads
+from wherecast.bench.latency import publish_to_take, publishing_threads, socket_publishing
 from wherecast.bench.latency.bare_sync import bare_syncs, sync_columns
 from wherecast.bench.latency.peers import measure as peers
 from wherecast.bench.pictures import Distributions, Panel, bars_of
@@ -20,7 +20,8 @@ VIEWS = (
     }),
     View("publications/s", {
         "what": "what", "publications": "pubs", "publications/s": "pubs/s",
-        "call p50 ms": "call p50 ms", "call p99 ms": "call p99 ms",
+        "target publications/s": "target", "call p50 ms": "call p50 ms",
+        "call p99 ms": "call p99 ms",
     }),
     View("CPU µs/publication", {
         "what": "what", "CPU µs/publication": "CPU µs", "switches/publication": "switches",
@@ -74,9 +75,21 @@ def _threads(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
 
 def _server(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
     """The case `latency` of the experiment `server`, with bare syncs beside."""
+    yield from _beside_syncs(server_latency.latency, size, seed, home)
+
+
+def _socket(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
+    """The same over a WebSocket, then as fast as the server acknowledges."""
+    yield from _beside_syncs(server_latency.socket_latency, size, seed, home / "latency")
+    yield from socket_publishing.rows(size, seed, home / "rate")
+
+
+def _beside_syncs(case: CaseRows, size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
+    """The rows of a case, each with the times of bare syncs right before it."""
     yield Doing("bare sync")
+    home.mkdir(exist_ok=True)
     beside = sync_columns(bare_syncs(size, home))
-    for step in server_latency.latency(size, seed, home):
+    for step in case(size, seed, home):
         yield step if isinstance(step, Doing) else {**step, **beside}
 
 
@@ -85,6 +98,7 @@ CASES: dict[str, CaseRows] = {
     "durable": _durable,
     "threads": _threads,
     "server": _server,
+    "websocket": _socket,
     "spark": server_latency.spark_latency,
     "peers": peers.rows,
 }

@@ -14,6 +14,7 @@ from wherecast.bench.server.clients import PublishingConnection, Receiving, rece
 from wherecast.bench.server.cpu import cpu_columns
 from wherecast.bench.server.hops import hop_columns, hop_seconds
 from wherecast.bench.server.process import MeasuredServer, measured_server
+from wherecast.bench.server.publishing_socket import numbered, publishing_socket
 from wherecast.bench.server.server_load import SCHEMA, ServerLoad
 
 RATE_S = 500
@@ -75,6 +76,22 @@ def publish_at_rate(
     return len(due) / (perf_counter() - started)
 
 
+def publish_over_socket(
+    server: MeasuredServer, due: Mapping[str, float], body_of: Callable[[int], bytes]
+) -> float:
+    """The same over one WebSocket, one per message."""
+    started = perf_counter()
+    with publishing_socket(server.port, len(due)) as socket:
+        for number, at in enumerate(due.values()):
+            message = numbered(number, body_of(number))
+            sleep(max(0.0, at - perf_counter()))
+            socket.send(message)
+    return len(due) / (perf_counter() - started)
+
+
+_PUBLISH = {"": publish_at_rate, "WebSocket": publish_over_socket}
+
+
 @contextmanager
 def _receiving(
     case: "_Case", home: Path, load: ServerLoad, clock: Clock
@@ -93,15 +110,18 @@ class _Case:
     Attributes:
         runner: of the server.
         how: the trigger of a runner that has one, or else the runner.
+        over: `WebSocket`, or else requests.
     """
 
     runner: str
     how: str
+    over: str = ""
 
     @property
     def what(self) -> str:
         """The name of the row."""
-        return f"latency, {self.runner}" + (f", {self.how}" if self.how != self.runner else "")
+        parts = dict.fromkeys(("latency", self.runner, self.how, self.over))
+        return ", ".join(part for part in parts if part)
 
     @property
     def environ(self) -> dict[str, str]:
@@ -112,6 +132,11 @@ class _Case:
 def latency(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
     """Publishes one by one at a steady rate to a server that matches by itself."""
     yield from _measured(_Case("inline", "inline"), size, seed, home)
+
+
+def socket_latency(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
+    """The same over one WebSocket."""
+    yield from _measured(_Case("inline", "inline", "WebSocket"), size, seed, home)
 
 
 def spark_latency(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
@@ -150,7 +175,8 @@ def _measured(case: _Case, size: int | None, seed: int, home: Path) -> Iterator[
         before, hops = server.cpu_seconds(), hop_seconds(server)
         server_use, own = server.use(), own_use()
         clock.start(count)
-        rate = publish_at_rate(server, clock.due, lambda n: load.body(n, 1, is_named=True))
+        publish = _PUBLISH[case.over]
+        rate = publish(server, clock.due, lambda n: load.body(n, 1, is_named=True))
         clients.wait(warm_up + count)
         server_use, own = server.use() - server_use, own_use() - own
         target_p50, target_p99 = _TARGETS_MS[case.how]

@@ -20,7 +20,7 @@ from wherecast.model import ConfigError
 COSTS = {"CPU µs/publication", "switches/publication"}
 NUMBERS = {name: 12.34 for view in latency.VIEWS for name in view.columns}
 ROW: dict[str, Any] = NUMBERS | latency_columns([0.2, 0.3, 123.4]) | {
-    "what": "latency, spark, batches", "publications": 20_000, "matches": 2_345_678,
+    "what": "latency, inline, WebSocket", "publications": 20_000, "matches": 2_345_678,
     "publications/s": 123_456.0, "on disk": "synced", "filter by": "content",
 }  # fmt: skip
 del ROW["skipped"]
@@ -90,6 +90,15 @@ def test_a_lost_match_ends_the_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
         list(rows_of("memory", 5, tmp_path))
 
 
+@pytest.mark.release
+def test_a_websocket_at_a_rate_and_as_fast_as_it_goes(tmp_path: Path) -> None:
+    paced, fast = rows_of("websocket", 100, tmp_path)
+    assert paced["publications"] == paced["matches"] == 100
+    assert fast["publications"] == fast["matches"] == 100
+    assert paced.keys() >= COSTS | {"sync p99 ms", "quantiles ms"}
+    assert fast.keys() >= COSTS | {"publications/s", "on disk"}
+
+
 def test_a_bare_sync_appends_each_block(tmp_path: Path) -> None:
     row = bare_sync.bare_syncs(7, tmp_path)
     assert (row["publications"], row["bytes"]) == (7, 7 * 4_096)
@@ -121,7 +130,7 @@ def test_tables_fit_80_columns(
     monkeypatch.setenv("COLUMNS", "80")
     run("latency", Options(directory=tmp_path))
     out = capsys.readouterr().out
-    assert out.count("latency, spark, batches ") == len(
+    assert out.count("latency, inline, WebSocket ") == len(
         latency.VIEWS
     )  # in all but one, and when done
     assert "2,345,678" in out
