@@ -49,21 +49,13 @@ def _turns(
         loop = runner.get_loop()
         client = loop.run_until_complete(nats.connect(f"nats://127.0.0.1:{port}"))
         try:
-            turn = loop.run_until_complete(_started(begin, client))
+            turn = loop.run_until_complete(begin(client))
             for body in bodies:
-                yield loop.run_until_complete(_awaited(turn, body))
+                yield loop.run_until_complete(turn(body))
         except TimeoutError as error:
             raise WrongResult("NATS: a publication did not come") from error
         finally:
             loop.run_until_complete(client.close())
-
-
-async def _started(begin: Callable[["Client"], Awaitable[_OneTurn]], client: "Client") -> _OneTurn:
-    return await begin(client)
-
-
-async def _awaited(turn: _OneTurn, body: bytes) -> Turn:
-    return await turn(body)
 
 
 async def _core(client: "Client") -> _OneTurn:
