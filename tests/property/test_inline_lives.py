@@ -201,9 +201,7 @@ def test_a_history_that_passes_the_door_leads_to_the_same(
     if kind == "embedded":  # records know what their notifications are made of
         mend(store, 0, store.batches.progress().sequence, DAY_US)
         check_queues(store, model, KINDS[kind])
-    with closing(
-        KINDS[kind].replayed(store, path.parent) if path.name == "store" else store
-    ) as again:
+    with closing(KINDS[kind].replayed(store, path)) as again:
         match_all(again, random)
         check_queues(again, model, KINDS[kind])
 

@@ -9,6 +9,7 @@ from wherecast import Publication, StoreError, Subscription
 from wherecast.broker.dispatch.courier import Courier
 from wherecast.broker.door.door import Door
 from wherecast.broker.door.door_calls import PendingRow
+from wherecast.broker.door.door_group import WrittenGroup
 from wherecast.broker.inline_source import InlineSource
 from wherecast.broker.intake.single_publication import SingleIntake
 from wherecast.store.contracts import Store
@@ -113,3 +114,12 @@ def test_what_was_matched_while_a_commit_failed_gets_a_record_too() -> None:
     Thread(target=source.step, args=(Event(),), daemon=True).start()  # nobody publishes any more
     assert store.batches.wait(lambda progress: progress.count == 2, LIMIT_S)
     assert offsets(courier) == [0, 1]
+
+
+def test_where_nobody_knows_what_was_added_the_source_looks() -> None:
+    store, courier, source = served()
+    source.step(Event())
+    publish(store, [1])
+    source.follow(WrittenGroup())
+    source.step(Event())  # returns, as it was woken
+    assert offsets(courier) == [0]

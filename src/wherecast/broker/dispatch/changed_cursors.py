@@ -39,7 +39,10 @@ class ChangedCursors:
     def trim(self, name: str, start: int, lost: int) -> None:
         """Lets the stored cursor of a subscriber without a queue begin at a sequence."""
         with self._fixing:  # or it could be forgotten between the two steps
-            cursor = self._fixed[name] if name in self._fixed else self._stored.read(name)
+            with self._lock:  # or they could be collected between the two steps
+                is_fixed, cursor = name in self._fixed, self._fixed.get(name)
+            if not is_fixed:
+                cursor = self._stored.read(name)
             if cursor is not None and cursor.through < start:
                 beyond = frozenset(one for one in cursor.beyond if one >= start)
                 self._fix(name, Cursor(start, beyond, cursor.lost + lost))

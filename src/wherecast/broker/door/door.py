@@ -54,7 +54,8 @@ class Door:
         store: what is written.
         cursors: gives the changed cursors; each transaction takes them along.
         follow: acts on the records that a transaction added, before those who wait are told; it
-            raises nothing.
+            raises nothing. The group is empty where the leader was interrupted, so that nobody
+            knows what was added.
         calls_max: how many calls go into one transaction at most.
 
     Attributes:
@@ -149,9 +150,17 @@ class Door:
         first = DoorCall(PendingSave())
         while not self._leads_with(first, ""):
             first = DoorCall(PendingSave())
-        while self._wait_for_calls():
-            self._step()
-            on_group()
+        try:
+            while self._wait_for_calls():
+                try:
+                    self._step()
+                finally:
+                    on_group()
+        except BaseException:  # those who wait lead themselves from now on
+            with self._lock:
+                self._is_served = False
+                self._pass_lead()
+            raise
 
     def stop_serving(self) -> None:
         """Has `serve` return once nothing waits."""
@@ -219,17 +228,22 @@ class Door:
 
     def _step(self) -> None:
         """Writes a group, follows and settles it."""
-        with self._lock:
-            calls = self._queue.take(self._calls_max)
-        self.groups += 1
-        self.calls += len(calls)
+        calls: list[DoorCall] = []
         written = WrittenGroup()
         try:
+            with self._lock:
+                calls = self._queue.take(self._calls_max)
+            self.groups += 1
+            self.calls += len(calls)
             cursors = {} if self._cursors is None else self._cursors.collect()
             if writes := writes_of(calls, cursors):
                 self._write(writes, written)
             if self._follow is not None and written.end > written.first:
                 self._follow(written)
+        except BaseException:
+            if self._follow is not None:
+                self._follow(WrittenGroup())  # the log may have more than was told here
+            raise
         finally:
             _settle(calls)
 
@@ -274,7 +288,8 @@ def _settle(calls: Sequence[DoorCall]) -> None:
         if not call.is_done:
             call.error = StoreError("the commit was interrupted; it can be tried again")
             call.is_done = True
+        turn = call.turn  # a thread that is interrupted takes it away
         if call.done is not None:
             call.done(call)
-        elif call.turn is not None and not call.leads:
-            call.turn.release()
+        elif turn is not None and not call.leads:
+            turn.release()

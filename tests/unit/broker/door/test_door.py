@@ -249,7 +249,50 @@ def test_an_interrupted_leader_leaves_nobody_waiting() -> None:
     assert door.write(PendingTick(0)).offsets.tolist() == [1]
 
 
+def test_followers_are_to_look_where_a_leader_was_interrupted_after_the_commit() -> None:
+    store = open_store("memory:")
+    seen: list[tuple[int, int]] = []
+
+    class Interrupted:
+        def write(self, items: Sequence[StoreItem]) -> list[StoreResult]:
+            store.write(items)
+            raise KeyboardInterrupt
+
+    door = Door(Interrupted(), follow=lambda written: seen.append((written.first, written.end)))
+    with pytest.raises(KeyboardInterrupt):
+        door.write(row(1))
+    assert store.log.ends()[0] == 1
+    assert seen == [(-1, -1)]  # nobody knows what was added
+    assert not door.has_leader
+
+
 class TestCommitter:
+    def test_its_end_leaves_nobody_without_a_leader(self) -> None:
+        held = HeldStore()
+        door = door_to(held)
+        held.interrupts_at = 1
+        ends: list[int] = []
+        done: list[DoorCall] = []
+        door.open_to_submit()
+
+        def serve() -> None:
+            with pytest.raises(KeyboardInterrupt):
+                door.serve(lambda: ends.append(len(done)))
+
+        threads: list[threading.Thread] = [*started(door, held, [row(0)])]
+        committer = threading.Thread(target=serve)
+        committer.start()
+        waits_for(door, 1)
+        door.submit(row(1), done.append)
+        threads.append(Handed(door, row(2)))
+        waits_for(door, 3)
+        held.go_on.release(2)
+        ended([*threads, committer])
+        assert [type(call.error) for call in done] == [StoreError]
+        assert ends[-1] == 1  # they are told
+        held.go_on.release(1)
+        assert door.write(row(3)).offset == 1
+
     def test_it_writes_what_nobody_waits_for(self) -> None:
         held = HeldStore()
         door = door_to(held)
