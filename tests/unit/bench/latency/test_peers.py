@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from wherecast.bench.latency.peers import measure as peers
-from wherecast.bench.latency.peers.peer import Peer, Turn
+from wherecast.bench.latency.peers.peer import PeerBroker, Turn
 from wherecast.bench.latency.peers.peer_server import PeerMissingError, peer_server
 from wherecast.bench.measured import WrongResult
 
@@ -24,9 +24,9 @@ BODIES = [b"%d" % number for number in range(peers.WARM_UP + 10)]
 Turns = Callable[[int, Sequence[bytes]], Generator[Turn, None, None]]
 
 
-def peer_of(turns: Turns, script: str = LISTENS) -> Peer:
+def peer_of(turns: Turns, script: str = LISTENS) -> PeerBroker:
     """A peer whose server is a script of Python."""
-    return Peer(
+    return PeerBroker(
         "script", "python3", "1.2", "sys", "synced", "channel",
         lambda port, _: [sys.executable, "-c", script, str(port)], turns,
     )  # fmt: skip

@@ -12,7 +12,7 @@ import orjson
 from wherecast.bench.latencies import latency_columns
 from wherecast.bench.latency.bare_sync import bare_syncs, sync_columns
 from wherecast.bench.latency.peers import nats_turns, redis_turns
-from wherecast.bench.latency.peers.peer import Peer
+from wherecast.bench.latency.peers.peer import PeerBroker
 from wherecast.bench.latency.peers.peer_server import PeerMissingError, peer_server
 from wherecast.bench.latency.publish_to_take import drawn
 from wherecast.bench.measured import WrongResult
@@ -20,13 +20,13 @@ from wherecast.bench.process_use import own_use, use_of
 from wherecast.bench.progress import Doing, Row
 
 PEERS = (
-    Peer("NATS", "nats-server", "2.0", "nats", "no", "subject",
+    PeerBroker("NATS", "nats-server", "2.0", "nats", "no", "subject",
          nats_turns.core_command, nats_turns.core_turns),
-    Peer("NATS JetStream", "nats-server", "2.10", "nats", "synced", "subject",
+    PeerBroker("NATS JetStream", "nats-server", "2.10", "nats", "synced", "subject",
          nats_turns.jetstream_command, nats_turns.jetstream_turns),
-    Peer("Redis channel", "redis-server", "5.0", "redis", "no", "channel",
+    PeerBroker("Redis channel", "redis-server", "5.0", "redis", "no", "channel",
          redis_turns.channel_command, redis_turns.channel_turns),
-    Peer("Redis stream", "redis-server", "5.0", "redis", "synced", "stream",
+    PeerBroker("Redis stream", "redis-server", "5.0", "redis", "synced", "stream",
          redis_turns.stream_command, redis_turns.stream_turns),
 )  # fmt: skip
 _COUNT = 5_000
@@ -46,7 +46,7 @@ def rows(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
             yield {"what": peer.what, "skipped": str(error)}
 
 
-def measure(peer: Peer, size: int | None, bodies: Sequence[bytes], home: Path) -> Row:
+def measure(peer: PeerBroker, size: int | None, bodies: Sequence[bytes], home: Path) -> Row:
     """The row of a peer: bodies go through it one by one; the first ones do not count.
 
     Raises:
@@ -76,12 +76,12 @@ def measure(peer: Peer, size: int | None, bodies: Sequence[bytes], home: Path) -
     }
 
 
-def _check(peer: Peer, sent: bytes, received: bytes) -> None:
+def _check(peer: PeerBroker, sent: bytes, received: bytes) -> None:
     if sent != received:
         raise WrongResult(f"{peer.what}: {sent!r} was published, {received!r} was received")
 
 
-def _version(peer: Peer) -> str:
+def _version(peer: PeerBroker) -> str:
     """The version of a peer's server, as it says itself."""
     if which(peer.program) is None:
         raise PeerMissingError(f"{peer.program} is not on PATH")

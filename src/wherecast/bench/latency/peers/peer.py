@@ -21,7 +21,7 @@ class Turn(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Peer:
+class PeerBroker:
     """Another broker, one way of using it, and what this promises.
 
     Attributes:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, sleep
 
-from wherecast.bench.latency.peers.peer import Peer
+from wherecast.bench.latency.peers.peer import PeerBroker
 
 _STARTS_WITHIN_S = 10.0
 _ENDS_WITHIN_S = 10.0
@@ -18,7 +18,7 @@ class PeerMissingError(Exception):
 
 
 @contextmanager
-def peer_server(peer: Peer, home: Path) -> Iterator[tuple[int, int]]:
+def peer_server(peer: PeerBroker, home: Path) -> Iterator[tuple[int, int]]:
     """A running server with a new directory: its process id and its port.
 
     Raises:
@@ -45,7 +45,7 @@ def peer_server(peer: Peer, home: Path) -> Iterator[tuple[int, int]]:
             process.wait()
 
 
-def _await_port(peer: Peer, process: "subprocess.Popen[bytes]", port: int, log: Path) -> None:
+def _await_port(peer: PeerBroker, process: "subprocess.Popen[bytes]", port: int, log: Path) -> None:
     """Returns when the server accepts connections."""
     end = monotonic() + _STARTS_WITHIN_S
     while process.poll() is None and monotonic() < end:
