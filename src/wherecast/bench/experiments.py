@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from wherecast.bench.broker import experiment as broker
 from wherecast.bench.language import experiment as language
+from wherecast.bench.latency import experiment as latency
 from wherecast.bench.matching import experiment as matching
 from wherecast.bench.pictures import Panel
 from wherecast.bench.progress import Doing, Row, View
@@ -37,4 +38,5 @@ EXPERIMENTS = {
     "spark": Experiment(spark.TITLE, spark.rows, spark.panels, spark.VIEWS),
     "broker": Experiment(broker.TITLE, broker.rows, broker.panels, broker.VIEWS),
     "server": Experiment(server.TITLE, server.rows, server.panels, server.VIEWS),
+    "latency": Experiment(latency.TITLE, latency.rows, latency.panels, latency.VIEWS),
 }

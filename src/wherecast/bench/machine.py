@@ -9,6 +9,7 @@ from typing import Any
 
 _LIBRARIES = (
     "wherecast", "numpy", "numba", "pyarrow", "sqlglot", "pyspark", "pandas", "duckdb", "polars",
+    "nats-py", "redis",
 )  # fmt: skip
 
 

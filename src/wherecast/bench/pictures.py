@@ -51,7 +51,23 @@ class Bars:
     targets: Mapping[str, float]
 
 
-Panel = Lines | Bars
+@dataclass(frozen=True)
+class Distributions:
+    """A panel with the cumulative distribution of each case, its horizontal axis logarithmic.
+
+    Attributes:
+        title: title of the panel.
+        x, y: labels of the axes, with units.
+        lines: the points of each line, from left to right: a value, and the percentage up to it.
+    """
+
+    title: str
+    x: str
+    y: str
+    lines: Mapping[str, Sequence[tuple[float, float]]]
+
+
+Panel = Lines | Bars | Distributions
 
 
 def lines_of(rows: Iterable[Row], title: str, by: str) -> Lines:
@@ -88,7 +104,13 @@ def save_picture(panels: Sequence[Panel], caption: str, path: Path) -> None:
         axes = figure.add_subplot(rows, columns, place)
         axes.set_title(panel.title, loc="left", fontsize="medium")
         axes.spines[["top", "right"]].set_visible(False)
-        draw_lines(axes, panel) if isinstance(panel, Lines) else draw_bars(axes, panel)
+        match panel:
+            case Lines():
+                draw_lines(axes, panel)
+            case Bars():
+                draw_bars(axes, panel)
+            case Distributions():
+                draw_distributions(axes, panel)
     figure.supxlabel(caption, fontsize="small", color="#555555")
     figure.savefig(path, dpi=_DPI)
 
@@ -104,6 +126,18 @@ def draw_lines(axes: Any, panel: Lines) -> None:
     axes.grid(which="major", color="#dddddd", linewidth=0.6)
     if panel.lines:
         axes.legend(frameon=False, fontsize="small")
+
+
+def draw_distributions(axes: Any, panel: Distributions) -> None:
+    """Draws a line per name, each in the legend, over values on a logarithmic axis."""
+    for name, points in panel.lines.items():
+        axes.plot(*zip(*points, strict=True), label=name)
+    axes.set(xscale="log", xlabel=panel.x, ylabel=panel.y, ylim=(0, 101))
+    axes.xaxis.set_major_formatter(lambda value, _: figure_text(value))
+    axes.xaxis.set_minor_formatter("")
+    axes.grid(which="major", color="#dddddd", linewidth=0.6)
+    if panel.lines:
+        axes.legend(frameon=False, fontsize="x-small", loc="center left", bbox_to_anchor=(1, 0.5))
 
 
 def draw_bars(axes: Any, panel: Bars) -> None:

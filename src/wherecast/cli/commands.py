@@ -247,6 +247,8 @@ def bench(
 
     - server: a server over HTTP and WebSocket (two cases need Java)
 
+    - latency: single publications, beside NATS and Redis (one case needs Java)
+
     The other engines and the pictures need: pip install 'wherecast[bench]'
     """
     from wherecast.bench import Options, run

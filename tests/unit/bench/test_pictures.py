@@ -8,9 +8,11 @@ from wherecast.bench import EXPERIMENTS
 from wherecast.bench.matching import experiment as matching
 from wherecast.bench.pictures import (
     Bars,
+    Distributions,
     Lines,
     bars_of,
     draw_bars,
+    draw_distributions,
     draw_lines,
     figure_text,
     save_picture,
@@ -66,6 +68,17 @@ class TestDrawn:
         assert shown == ["columnar", "scan"]
         assert [text.get_text() for text in bars.get_legend().get_texts()] == ["target"]
         assert " 104,000" in [text.get_text() for text in bars.texts]
+
+    def test_a_distribution_is_a_line_up_to_all(self) -> None:
+        from matplotlib.figure import Figure
+
+        axes = Figure().subplots()
+        lines = {"memory": [(0.1, 0.0), (0.2, 50.0), (3.0, 100.0)], "durable": [(1.0, 100.0)]}
+        draw_distributions(axes, Distributions("t", "milliseconds", "%", lines))
+        assert [text.get_text() for text in axes.get_legend().get_texts()] == list(lines)
+        assert axes.get_xscale() == "log"
+        assert axes.get_ylim()[1] > 100
+        assert list(axes.lines[0].get_ydata()) == [0.0, 50.0, 100.0]
 
     def test_many_panels_stay_readable(self, tmp_path: Path) -> None:
         from matplotlib.image import imread

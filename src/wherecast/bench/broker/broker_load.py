@@ -13,7 +13,7 @@ from wherecast.workloads import alerts
 
 SUBSCRIPTIONS = 1_000
 SUBSCRIBER = "ana"
-_SYMBOLS = 100  # so that most publications match something
+SYMBOLS = 100  # so that most publications match something
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,10 +33,19 @@ class BrokerLoad:
     matches: np.ndarray[Any, np.dtype[np.int64]]
 
     @classmethod
-    def drawn(cls, count: int, seed: int) -> "BrokerLoad":
-        """A load of `count` publications, each of which matches at least one subscription."""
-        workload = alerts(seed=seed, symbols=_SYMBOLS)
-        table = pa.Table.from_batches(workload.filters(SUBSCRIPTIONS))
+    def drawn(
+        cls, count: int, seed: int, subscriptions: int = SUBSCRIPTIONS, symbols: int = SYMBOLS
+    ) -> "BrokerLoad":
+        """A load of `count` publications, each of which matches at least one subscription.
+
+        Args:
+            count: number of publications.
+            seed: the seed of the workload.
+            subscriptions: number of subscriptions.
+            symbols: number of symbols of the workload; with fewer, more subscriptions match.
+        """
+        workload = alerts(seed=seed, symbols=symbols)
+        table = pa.Table.from_batches(workload.filters(subscriptions))
         texts = table.column("filter").to_pylist()
         filters = {f"s{number}": text for number, text in enumerate(texts)}
         index = Index(workload.schema)

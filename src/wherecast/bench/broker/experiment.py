@@ -1,13 +1,13 @@
-"""`wherecast bench broker`: publish rates, latencies and storage, in process and on Spark."""
+"""`wherecast bench broker`: publish rates and storage in process, latency on Spark."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 from wherecast.bench.broker import (
-    broker_latency,
     grouping_cost,
     publish_rate,
     segment_merging,
+    spark_latency,
     worker_cost,
 )
 from wherecast.bench.broker.broker_load import BrokerLoad
@@ -64,16 +64,9 @@ def _publish(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
         yield publish_rate.measure(publishing, load, home / publishing.what)
 
 
-def _latency(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
-    yield Doing("inline, in memory")
-    yield broker_latency.inline("inline, in memory", size, seed, None)
-    yield Doing("inline, durable")
-    yield broker_latency.inline("inline, durable", size, seed, home / "inline")
-
-
 def _spark(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
     yield Doing("Spark: starting")
-    yield broker_latency.on_spark(size, seed, home / "spark")
+    yield spark_latency.on_spark(size, seed, home / "spark")
 
 
 def _segments(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
@@ -94,7 +87,6 @@ def _worker(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
 
 CASES: dict[str, CaseRows] = {
     "publish": _publish,
-    "latency": _latency,
     "spark": _spark,
     "segments": _segments,
     "grouping": _grouping,

@@ -12,7 +12,9 @@ from wherecast.bench.progress import Row
 from wherecast.broker.broker import Broker
 from wherecast.broker.subscriber import Subscriber
 
-_TARGET_PUBLICATIONS_S = 50_000  # in batches of 1,000
+_TARGET_PUBLICATIONS_S = 50_000
+_PUBLICATIONS = 400_000
+_BATCH = 1_000
 _TAKEN_AT_ONCE = 1_000
 _WAIT_S = 60.0
 
@@ -38,11 +40,11 @@ class PublishingThreads:
 
 
 def cases(size: int | None) -> Iterator[PublishingThreads]:
-    """One and eight threads, in batches of 1 and of 1,000."""
-    for batch, most in ((1, 4_000), (1_000, 400_000)):
-        for threads in (1, 8):
-            unit = threads * batch
-            yield PublishingThreads(threads, batch, max(1, min(size or most, most) // unit) * unit)
+    """One and eight threads, in batches of 1,000."""
+    for threads in (1, 8):
+        unit = threads * _BATCH
+        publications = max(1, min(size or _PUBLICATIONS, _PUBLICATIONS) // unit) * unit
+        yield PublishingThreads(threads, _BATCH, publications)
 
 
 def measure(case: PublishingThreads, load: BrokerLoad, data: Path) -> Row:
@@ -62,7 +64,7 @@ def measure(case: PublishingThreads, load: BrokerLoad, data: Path) -> Row:
             seconds = perf_counter() - started
         matches = load.check(case.what, taken_matches(subscriber, accepted))
         matched_seconds = perf_counter() - started
-    row = {
+    return {
         "what": case.what,
         "threads": case.threads,
         "batch": case.batch,
@@ -71,8 +73,8 @@ def measure(case: PublishingThreads, load: BrokerLoad, data: Path) -> Row:
         "seconds": seconds,
         "publications/s": accepted / seconds,
         "taken publications/s": accepted / matched_seconds,
+        "target publications/s": _TARGET_PUBLICATIONS_S,
     }
-    return row | ({"target publications/s": _TARGET_PUBLICATIONS_S} if case.batch > 1 else {})
 
 
 def _publish(publisher: Any, batches: list[list[dict[str, Any]]]) -> int:

@@ -9,14 +9,14 @@ from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import Any, TextIO
 
 import orjson
 
+from wherecast.bench.process_use import ProcessUse, cpu_seconds, descendants, use_of
 from wherecast.model import StoreError
 
 _ADDRESS = re.compile(r"Serving http://127\.0\.0\.1:(\d+) ")
-_TICKS_S = os.sysconf("SC_CLK_TCK")
 _ENDS_WITHIN_S = 60
 
 
@@ -57,15 +57,18 @@ class MeasuredServer:
     def cpu_seconds(self) -> dict[str, float]:
         """The CPU time of the server's processes so far, by kind of process."""
         found: dict[str, float] = {}
-        for pid in _descendants(self._process.pid):
+        for pid in descendants(self._process.pid):
             try:
                 command = Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
-                fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
             except OSError:
                 continue
             kind = _kind(command)
-            found[kind] = found.get(kind, 0.0) + (int(fields[11]) + int(fields[12])) / _TICKS_S
+            found[kind] = found.get(kind, 0.0) + cpu_seconds(pid)
         return found
+
+    def use(self) -> ProcessUse:
+        """The processor time and the voluntary switches of the server's processes so far."""
+        return use_of(self._process.pid)
 
 
 def _kind(command: str) -> str:
@@ -73,17 +76,6 @@ def _kind(command: str) -> str:
         if word in command:
             return {"java": "Java", "pyspark": "workers", "pipeline": "driver"}.get(word, word)
     return "supervisor"
-
-
-def _descendants(pid: int) -> list[int]:
-    found = [pid]
-    for parent in found:
-        for task in Path(f"/proc/{parent}/task").glob("*/children"):
-            try:
-                found += map(int, task.read_text().split())
-            except OSError:
-                continue
-    return found
 
 
 @contextmanager
@@ -118,8 +110,14 @@ def measured_server(
         port = next((int(got[1]) for line in process.stdout if (got := _ADDRESS.match(line))), None)
         if port is None:
             raise StoreError("the server did not start")
-        Thread(target=process.stdout.read, daemon=True).start()  # a full pipe would stop it
+        Thread(target=_drain, args=(process.stdout,), daemon=True).start()
         yield MeasuredServer(process, port)
     finally:
         process.terminate()
         process.wait(_ENDS_WITHIN_S)
+
+
+def _drain(output: TextIO) -> None:
+    """Reads an output to its end: a full pipe would stop the process."""
+    with output:
+        output.read()

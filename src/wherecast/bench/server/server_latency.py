@@ -5,23 +5,25 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter, process_time, sleep
+from time import perf_counter, sleep
 
-import numpy as np
-
+from wherecast.bench.latencies import latency_columns
+from wherecast.bench.process_use import own_use
 from wherecast.bench.progress import Doing, Row
 from wherecast.bench.server.clients import PublishingConnection, Receiving, receiving, subscribe_all
 from wherecast.bench.server.cpu import cpu_columns
 from wherecast.bench.server.hops import hop_columns, hop_seconds
 from wherecast.bench.server.process import MeasuredServer, measured_server
+from wherecast.bench.server.publishing_socket import numbered, publishing_socket
 from wherecast.bench.server.server_load import SCHEMA, ServerLoad
 
 RATE_S = 500
 WARM_UP = {"inline": 20_000, "spark": 60_000}
 _PUBLISHERS = 16
+PROMISE = {"on disk": "synced", "filter by": "content"}
 _COMPARED = ("p50 ms", "p99 ms")
 _LATENCIES = 10_000
-_TARGETS_MS = {"inline": (15.0, 60.0), "batches": (400.0, 2_000.0), "slices": (50.0, 200.0)}
+_TARGETS_MS = {"inline": (5.0, 60.0), "batches": (400.0, 2_000.0), "slices": (50.0, 200.0)}
 
 
 class Clock:
@@ -49,9 +51,7 @@ class Clock:
 
     def columns(self) -> Row:
         """The columns with the number of publications and their latencies."""
-        millis = list(self.millis.values())
-        p50, p99 = np.percentile(millis, [50, 99]).tolist()
-        return {"publications": len(millis), "p50 ms": p50, "p99 ms": p99, "worst ms": max(millis)}
+        return latency_columns(list(self.millis.values()))
 
 
 def publish_at_rate(
@@ -76,6 +76,22 @@ def publish_at_rate(
     return len(due) / (perf_counter() - started)
 
 
+def publish_over_socket(
+    server: MeasuredServer, due: Mapping[str, float], body_of: Callable[[int], bytes]
+) -> float:
+    """The same over one WebSocket, one per message."""
+    started = perf_counter()
+    with publishing_socket(server.port, len(due)) as socket:
+        for number, at in enumerate(due.values()):
+            message = numbered(number, body_of(number))
+            sleep(max(0.0, at - perf_counter()))
+            socket.send(message)
+    return len(due) / (perf_counter() - started)
+
+
+_PUBLISH = {"": publish_at_rate, "WebSocket": publish_over_socket}
+
+
 @contextmanager
 def _receiving(
     case: "_Case", home: Path, load: ServerLoad, clock: Clock
@@ -94,15 +110,18 @@ class _Case:
     Attributes:
         runner: of the server.
         how: the trigger of a runner that has one, or else the runner.
+        over: `WebSocket`, or else requests.
     """
 
     runner: str
     how: str
+    over: str = ""
 
     @property
     def what(self) -> str:
         """The name of the row."""
-        return f"latency, {self.runner}" + (f", {self.how}" if self.how != self.runner else "")
+        parts = dict.fromkeys(("latency", self.runner, self.how, self.over))
+        return ", ".join(part for part in parts if part)
 
     @property
     def environ(self) -> dict[str, str]:
@@ -113,6 +132,11 @@ class _Case:
 def latency(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
     """Publishes one by one at a steady rate to a server that matches by itself."""
     yield from _measured(_Case("inline", "inline"), size, seed, home)
+
+
+def socket_latency(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
+    """The same over one WebSocket."""
+    yield from _measured(_Case("inline", "inline", "WebSocket"), size, seed, home)
 
 
 def spark_latency(size: int | None, seed: int, home: Path) -> Iterator[Row | Doing]:
@@ -148,10 +172,13 @@ def _measured(case: _Case, size: int | None, seed: int, home: Path) -> Iterator[
         clients.wait(warm_up)
         publisher.close()
         yield Doing(case.what)
-        before, own, hops = server.cpu_seconds(), process_time(), hop_seconds(server)
+        before, hops = server.cpu_seconds(), hop_seconds(server)
+        server_use, own = server.use(), own_use()
         clock.start(count)
-        rate = publish_at_rate(server, clock.due, lambda n: load.body(n, 1, is_named=True))
+        publish = _PUBLISH[case.over]
+        rate = publish(server, clock.due, lambda n: load.body(n, 1, is_named=True))
         clients.wait(warm_up + count)
+        server_use, own = server.use() - server_use, own_use() - own
         target_p50, target_p99 = _TARGETS_MS[case.how]
         yield {
             "what": case.what,
@@ -160,6 +187,9 @@ def _measured(case: _Case, size: int | None, seed: int, home: Path) -> Iterator[
             "rate/s": rate,
             "target p50 ms": target_p50,
             "target p99 ms": target_p99,
-            **cpu_columns(server, before, process_time() - own),
+            **server_use.columns(count),
+            **own.columns(count, "client "),
+            **PROMISE,
+            **cpu_columns(server, before, own.cpu_s),
             **hop_columns(server, hops, count),
         }

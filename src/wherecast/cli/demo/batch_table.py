@@ -8,7 +8,7 @@ from wherecast.cli import screen
 from wherecast.cli.demo import air
 from wherecast.cli.demo.air import AirChange
 from wherecast.cli.demo.eras import Era
-from wherecast.cli.demo.micro_batches import MicroBatch
+from wherecast.cli.demo.micro_batches import ShownBatch
 
 _FIXED = (
     ("batch", 5), ("filters", 9), ("readings", 8), ("matches", 7), ("notifications", 13), ("s", 4),
@@ -27,7 +27,7 @@ def show_heading(out: Console) -> None:
     out.print(Text(f"{names}  all" if _room(out) else names, "dim"), soft_wrap=True)
 
 
-def show_micro_batch(out: Console, era: Era, batch: MicroBatch) -> None:
+def show_micro_batch(out: Console, era: Era, batch: ShownBatch) -> None:
     """Prints the figures of a micro-batch: for all subscribers, and for three of them."""
     receivers = batch.notifications().column("subscriber")
     count = len(receivers)

@@ -16,7 +16,7 @@ from wherecast.cli import screen
 from wherecast.cli.demo import air, homes
 from wherecast.cli.demo.eras import Era
 from wherecast.cli.demo.join_comparison import JoinComparison, TimedQuery
-from wherecast.cli.demo.micro_batches import MicroBatch
+from wherecast.cli.demo.micro_batches import ShownBatch
 from wherecast.cli.demo.near_miss import NearMiss
 from wherecast.cli.explain_filter import verdicts
 from wherecast.pipeline.spark.session_status import Whereabouts
@@ -97,7 +97,7 @@ def show_stream_title(out: Console) -> None:
 
 
 def show_stream_end(
-    out: Console, results: Sequence[tuple[Era, MicroBatch]], refused: Sequence[RejectedRow]
+    out: Console, results: Sequence[tuple[Era, ShownBatch]], refused: Sequence[RejectedRow]
 ) -> None:
     """Prints the totals of the stream, and the check."""
     batches = [batch for _, batch in results]

@@ -5,7 +5,7 @@ import pyarrow as pa
 
 from wherecast.cli.demo import air
 from wherecast.cli.demo.eras import Era
-from wherecast.cli.demo.micro_batches import MATCH_COLUMNS, MicroBatch, sorted_matches
+from wherecast.cli.demo.micro_batches import MATCH_COLUMNS, ShownBatch, sorted_matches
 from wherecast.matching import Index
 from wherecast.pipeline.stages.batch_stages import validate
 
@@ -20,7 +20,7 @@ class LocalCheck:
         self._index.add_all(enumerate(s.filter for s in self._subscriptions))
 
     def matches(self, readings: pa.Table) -> pa.Table:
-        """The matches of numbered readings, in the form of `MicroBatch.matches`."""
+        """The matches of numbered readings, in the form of `ShownBatch.matches`."""
         [batch] = readings.combine_chunks().to_batches()
         valid = validate(batch, air.schema())
         found = self._index.match(valid.batch)
@@ -33,7 +33,7 @@ class LocalCheck:
         ]
         return sorted_matches(pa.table(columns, schema=MATCH_COLUMNS))
 
-    def need_same(self, batch: MicroBatch, readings: pa.Table) -> None:
+    def need_same(self, batch: ShownBatch, readings: pa.Table) -> None:
         """Raises RuntimeError unless a micro-batch has this version and the right matches."""
         if batch.version != self._version:
             raise RuntimeError(

@@ -28,7 +28,7 @@ _LOOK_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class MicroBatch:
+class ShownBatch:
     """The result of a micro-batch.
 
     Attributes:
@@ -63,7 +63,7 @@ def sorted_matches(matches: pa.Table) -> pa.Table:
 @contextmanager
 def micro_batches(
     spark: "SparkSession", filters: "FilterSet", readings: Sequence[pa.Table], scratch: Path
-) -> Iterator[Iterator[MicroBatch]]:
+) -> Iterator[Iterator[ShownBatch]]:
     """Runs one query; the readings of a micro-batch arrive when the caller asks for its result.
 
     Args:
@@ -107,7 +107,7 @@ def _each(
     readings: Sequence[pa.Table],
     incoming: Path,
     results: _Results,
-) -> Iterator[MicroBatch]:
+) -> Iterator[ShownBatch]:
     versions = FilterVersions(blobs_at(filters.uri))
     for number, table in enumerate(readings, 1):
         start = time.perf_counter()
@@ -117,7 +117,7 @@ def _each(
         batch, matches = _next_result(query, results)
         seconds = time.perf_counter() - start
         version = versions.pin(query.id, batch)
-        yield MicroBatch(number, version, table.num_rows, matches, seconds)
+        yield ShownBatch(number, version, table.num_rows, matches, seconds)
 
 
 def _next_result(query: "StreamingQuery", results: _Results) -> tuple[int, pa.Table]:

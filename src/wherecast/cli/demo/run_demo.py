@@ -18,7 +18,7 @@ from wherecast.cli.demo import air, batch_table, demo_screen, eras
 from wherecast.cli.demo.eras import Era
 from wherecast.cli.demo.join_comparison import Comparing
 from wherecast.cli.demo.local_check import LocalCheck
-from wherecast.cli.demo.micro_batches import MicroBatch, micro_batches
+from wherecast.cli.demo.micro_batches import ShownBatch, micro_batches
 from wherecast.cli.demo.near_miss import nearest_miss
 from wherecast.model import ConfigError, Subscription
 from wherecast.model.errors import reason_of
@@ -85,12 +85,12 @@ def _compare(out: Console, spark: "SparkSession", scratch: Path) -> None:
 
 def _stream(
     out: Console, spark: "SparkSession", publications: pa.Table, scratch: Path
-) -> list[tuple[Era, MicroBatch]]:
+) -> list[tuple[Era, ShownBatch]]:
     """Shows each micro-batch as it comes, and changes the filters between some of them."""
     from wherecast.spark import FilterSet
 
     demo_screen.show_stream_title(out)
-    results: list[tuple[Era, MicroBatch]] = []
+    results: list[tuple[Era, ShownBatch]] = []
     changes = {change.after: change for change in air.changes()}
     parts = [publications.slice(start, _ROWS) for start in range(0, len(publications), _ROWS)]
     with screen.progress("Stream", lambda now: _so_far(results, now), lambda: work(spark), out):
@@ -111,7 +111,7 @@ def _stream(
     return results
 
 
-def _so_far(results: list[tuple[Era, MicroBatch]], now: Work) -> str:
+def _so_far(results: list[tuple[Era, ShownBatch]], now: Work) -> str:
     return _tasks(f"micro-batch {len(results) + 1} of {air.MICRO_BATCHES}", now)
 
 

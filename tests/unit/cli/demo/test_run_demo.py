@@ -15,14 +15,14 @@ from wherecast.cli.demo import air, batch_table, demo_screen, eras
 from wherecast.cli.demo.eras import Era
 from wherecast.cli.demo.join_comparison import JoinComparison, TimedQuery, need_same
 from wherecast.cli.demo.local_check import LocalCheck
-from wherecast.cli.demo.micro_batches import MicroBatch
+from wherecast.cli.demo.micro_batches import ShownBatch
 from wherecast.cli.demo.near_miss import nearest_miss
 from wherecast.pipeline.spark.session_status import Whereabouts
 from wherecast.pipeline.stages.batch_stages import validate
 from wherecast.spark import FilterSet
 
 ROWS = air.PUBLICATIONS // air.MICRO_BATCHES
-Results = list[tuple[Era, MicroBatch]]
+Results = list[tuple[Era, ShownBatch]]
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def results(publications: pa.Table, tmp_path_factory: pytest.TempPathFactory) ->
     for number in range(1, air.MICRO_BATCHES + 1):
         part = publications.slice((number - 1) * ROWS, ROWS)
         result.append(
-            (era, MicroBatch(number, era.version, part.num_rows, local.matches(part), 0.25))
+            (era, ShownBatch(number, era.version, part.num_rows, local.matches(part), 0.25))
         )
         if number in changes:
             era = eras.change(filters, era, changes[number])
@@ -187,7 +187,7 @@ class TestCheck:
             check(era, replace(batch, version=3), publications)
 
 
-def check(era: Era, batch: MicroBatch, publications: pa.Table) -> None:
+def check(era: Era, batch: ShownBatch, publications: pa.Table) -> None:
     LocalCheck(era).need_same(batch, publications.slice(0, ROWS))
 
 

@@ -23,7 +23,7 @@ from wherecast.model import WherecastError
 from wherecast.server.http.context import Context
 from wherecast.server.http.messages.error_messages import Refused, error_of
 from wherecast.server.http.messages.publication_messages import error_of_row
-from wherecast.server.http.messages.publish_options import publish_options_of
+from wherecast.server.http.messages.publish_socket_options import publish_socket_options_of
 from wherecast.server.http.routes.lookups import stream_schema
 from wherecast.server.http.routes.push import deny, first_ended
 from wherecast.server.http.transport.answers import refusal
@@ -42,7 +42,7 @@ def router(context: Context) -> APIRouter:
     async def publish(websocket: WebSocket, stream: str) -> None:
         """Take publications one by one."""
         try:
-            options = publish_options_of(websocket.query_params)
+            options = publish_socket_options_of(websocket.query_params)
             stream_schema(context.core, stream)
             if options.publisher:
                 checked_name("publisher", options.publisher)

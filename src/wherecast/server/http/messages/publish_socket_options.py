@@ -11,7 +11,7 @@ _WINDOW, _WINDOW_MAX = 1_000, 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class PublishOptions:
+class PublishSocketOptions:
     """How a publisher wants to be served.
 
     Attributes:
@@ -23,7 +23,7 @@ class PublishOptions:
     publisher: str = ""
 
 
-def publish_options_of(given: Mapping[str, str]) -> PublishOptions:
+def publish_socket_options_of(given: Mapping[str, str]) -> PublishSocketOptions:
     """The options in the query of an address; the name of the publisher is not checked.
 
     Raises:
@@ -37,4 +37,4 @@ def publish_options_of(given: Mapping[str, str]) -> PublishOptions:
     window = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
     if not 1 <= window <= _WINDOW_MAX:
         raise Refused(422, "bad_parameter", f"window is from 1 to {_WINDOW_MAX}", "window")
-    return PublishOptions(window, given.get("publisher", ""))
+    return PublishSocketOptions(window, given.get("publisher", ""))

@@ -1,4 +1,4 @@
-"""The time from publishing to taking: in process, and with a pipeline on Spark."""
+"""The time from publishing to taking with a pipeline on Spark."""
 
 import subprocess
 import sys
@@ -9,12 +9,10 @@ from pathlib import Path
 from time import perf_counter, sleep
 from typing import Any
 
-import numpy as np
-
 from wherecast.bench.broker.broker_load import SUBSCRIBER, BrokerLoad
+from wherecast.bench.latencies import latency_columns
 from wherecast.bench.measured import WrongResult
 from wherecast.bench.progress import Row
-from wherecast.broker.broker import Broker
 from wherecast.broker.broker_core import BrokerCore
 from wherecast.broker.publisher import Publisher
 from wherecast.broker.registrar.registrar import Registrar
@@ -22,43 +20,19 @@ from wherecast.broker.subscriber import Subscriber
 from wherecast.model import StoreError
 from wherecast.store.open_store import open_store
 
-_COUNT = 2_000
-_WARM_UP = 200
-_SPARK_COUNT = 30_000
-_SPARK_WARM_UP = 20_000
-_RATE_S = 1_000  # publications per second on Spark
-_STEP = 10  # publications per call on Spark
+_COUNT = 30_000
+_WARM_UP = 20_000
+_RATE_S = 1_000  # publications per second
+_STEP = 10  # publications per call
 _TAKEN_AT_ONCE = 1_000
 _WAIT_S = 120.0
-_TARGETS_MS = {"inline, in memory": 1.0, "inline, durable": 12.0, "Spark": 350.0}
-
-
-def inline(what: str, size: int | None, seed: int, data: Path | None) -> Row:
-    """Publishes one by one; takes each publication before the next."""
-    count = min(size or _COUNT, _COUNT)
-    load = BrokerLoad.drawn(count + _WARM_UP, seed)
-    millis, matches = [], 0
-    with Broker(load.schema, data=data) as broker:
-        subscriber = broker.subscriber(SUBSCRIBER)
-        subscriber.subscribe_all(load.filters)
-        publisher = broker.publisher("p")
-        for attributes in load.publications:
-            started = perf_counter()
-            publisher.publish(attributes)
-            found = subscriber.take(1, timeout=_WAIT_S)
-            millis.append((perf_counter() - started) * 1e3)
-            if not found:
-                break
-            matches += len(found[0].subscription_ids)
-            found[0].ack()
-    load.check(what, matches)
-    return _row(what, millis[_WARM_UP:], load)
+_TARGET_MS = 350.0
 
 
 def on_spark(size: int | None, seed: int, data: Path) -> Row:
     """Publishes at a steady rate, with the pipeline in a process of its own."""
-    count = min(size or _SPARK_COUNT, _SPARK_COUNT)
-    warm_up = min(size or _SPARK_WARM_UP, _SPARK_WARM_UP)
+    count = min(size or _COUNT, _COUNT)
+    warm_up = min(size or _WARM_UP, _WARM_UP)
     load = BrokerLoad.drawn(count + warm_up, seed)
     core = BrokerCore(open_store(data), load.schema, runs_pipeline=False)
     try:
@@ -76,7 +50,13 @@ def on_spark(size: int | None, seed: int, data: Path) -> Row:
         core.close()
     load.check("Spark", matches)
     millis = [(end - start) * 1e3 for start, end in zip(due, ends, strict=True)]
-    return _row("Spark", millis, load) | {"rate/s": count / seconds}
+    return {
+        "what": "Spark",
+        **latency_columns(millis),
+        "matches": int(load.matches[-len(millis) :].sum()),
+        "rate/s": count / seconds,
+        "target p50 ms": _TARGET_MS,
+    }
 
 
 def _publish(publisher: Publisher, given: list[dict[str, Any]]) -> tuple[list[float], float]:
@@ -103,20 +83,6 @@ def _receive(subscriber: Subscriber, count: int) -> tuple[list[float], int]:
         matches += sum(len(one.subscription_ids) for one in some)
         subscriber.ack_through(some[-1])
     return ends, matches
-
-
-def _row(what: str, millis: list[float], load: BrokerLoad) -> Row:
-    """The row of the last publications of a load; their matches were checked before."""
-    p50, p99 = np.percentile(millis, [50, 99]).tolist()
-    return {
-        "what": what,
-        "publications": len(millis),
-        "matches": int(load.matches[-len(millis) :].sum()),
-        "p50 ms": p50,
-        "p99 ms": p99,
-        "worst ms": max(millis),
-        "target p50 ms": _TARGETS_MS[what],
-    }
 
 
 @contextmanager

@@ -1,0 +1,1 @@
+"""Experiments with single publications: the time until their matches are there, and its cost."""

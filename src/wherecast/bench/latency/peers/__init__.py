@@ -1,0 +1,1 @@
+"""Other brokers on the same machine, in the same run."""
