@@ -200,8 +200,7 @@ def test_a_history_that_passes_the_door_leads_to_the_same(
     life.receive(model, is_all=True)  # what is left now
     assert led + life.led > (0 if KINDS[kind].is_sparse else 10)
     life.source.finish()
-    if not KINDS[kind].is_sparse:
-        assert store.batches.progress().count == len(model.records)
+    assert store.batches.progress().count == len(model.records)
     check_log(store.log, model)
     check_queues(store, model, KINDS[kind])
     if kind == "embedded":  # records know what their notifications are made of

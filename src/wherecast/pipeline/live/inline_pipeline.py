@@ -27,7 +27,7 @@ from wherecast.pipeline.live.subscriptions.subscription_cache import Subscriptio
 from wherecast.pipeline.live.unrecorded import OffsetItems, Unrecorded
 from wherecast.store.contracts import Store
 from wherecast.store.position import Position
-from wherecast.store.records import Batch, DeadLetter, Progress
+from wherecast.store.records import Batch, DeadLetter, Progress, RecordRun
 from wherecast.store.segments.segments import items_of
 
 FindPoison = Callable[[Range, int], list[int]]
@@ -117,7 +117,8 @@ class InlinePipeline:
                 for name, ids in self._match_row(row, known, dead).items():
                     items.setdefault(name, []).append((row.offset, ids))
         self.figures.add(PipelineFigures(row_errors=errors.counts()))
-        self._notified(rows[0].offset, rows[-1].offset + 1, items, dead, notify)
+        run = RecordRun(rows[0].offset, len(rows))  # a group has no holes
+        self._notified(Range(0, run.offset, run.end), (run,), items, dead, notify)
 
     def match_written(self, first: int, end: int, notify: NotifyItems) -> None:
         """Matches records after `matched` that are in the log, and notifies them together.
@@ -125,9 +126,10 @@ class InlinePipeline:
         Raises:
             StoreError: the log cannot be read; nothing was notified.
         """
-        matched = self._matching.match_range(Range(0, first, end), self._current())
+        range_ = Range(0, first, end)
+        matched = self._matching.match_range(range_, self._current())
         items = items_of(matched.notifications)
-        self._notified(first, end, items, list(matched.dead_letters), notify)
+        self._notified(range_, matched.runs, items, list(matched.dead_letters), notify)
 
     def _match_row(
         self, row: LoggedRow, known: LiveSubscriptions, dead: list[DeadLetter]
@@ -145,19 +147,19 @@ class InlinePipeline:
 
     def _notified(
         self,
-        first: int,
-        end: int,
+        range_: Range,
+        runs: Sequence[RecordRun],
         items: OffsetItems,
         dead: list[DeadLetter],
         notify: NotifyItems,
     ) -> None:
         """Notifies the records of a range, and keeps them for their batch record."""
         with self.figures.timed("notify"):
-            notify(first, end, items)
+            notify(range_.first, range_.end, items)
         if self._unrecorded is None:
-            self._unrecorded = Unrecorded(first, first)
-        self._unrecorded.add(end, items, dead)
-        self.matched = Position({0: end})
+            self._unrecorded = Unrecorded(range_.first, range_.first)
+        self._unrecorded.add(range_.end, runs, items, dead)
+        self.matched = Position({0: range_.end})
 
     def _current(self) -> LiveSubscriptions:
         """The subscriptions with all changes that the log has."""
@@ -192,7 +194,7 @@ class InlinePipeline:
                 waiting.first,
                 waiting.end,
                 self._aside_changes,
-                waiting.runs,
+                tuple(waiting.runs),
                 grouped,
                 tuple(waiting.dead_letters),
                 self._matching.now(),

@@ -1,11 +1,12 @@
 """Notifications that have no batch record yet: one record for all since the last one."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 
 from wherecast.store.records import NO_NOTIFICATIONS, SEGMENT, DeadLetter, RecordRun
+from wherecast.store.sequences import joined_runs
 
 OffsetItems = dict[str, list[tuple[int, tuple[str, ...]]]]
 """The publications of each subscriber, by offset, with the sorted ids that matched."""
@@ -19,6 +20,7 @@ class Unrecorded:
         first: offset of the first record.
         end: offset after the last one.
         notifications: number of notifications.
+        runs: the records, in order.
         items: the notifications.
         dead_letters: publications that could not be matched.
     """
@@ -26,25 +28,28 @@ class Unrecorded:
     first: int
     end: int
     notifications: int = 0
+    runs: list[RecordRun] = field(default_factory=list)
     items: OffsetItems = field(default_factory=dict)
     dead_letters: list[DeadLetter] = field(default_factory=list)
 
     def __len__(self) -> int:
         """Number of records."""
-        return self.end - self.first
+        return sum(run.count for run in self.runs)
 
-    def add(self, end: int, items: OffsetItems, dead_letters: list[DeadLetter]) -> None:
+    def add(
+        self,
+        end: int,
+        runs: Sequence[RecordRun],
+        items: OffsetItems,
+        dead_letters: list[DeadLetter],
+    ) -> None:
         """Adds the records up to an offset."""
         self.end = end
+        self.runs = [*self.runs[:-1], *joined_runs([*self.runs[-1:], *runs])]
         for name, own in items.items():
             self.items.setdefault(name, []).extend(own)
             self.notifications += len(own)
         self.dead_letters += dead_letters
-
-    @property
-    def runs(self) -> tuple[RecordRun, ...]:
-        """The records: a log whose records are matched at the append has no holes."""
-        return (RecordRun(self.first, len(self)),)
 
     def segment(self) -> pa.RecordBatch:
         """The notifications as a batch of `SEGMENT`."""
