@@ -59,10 +59,9 @@ import sys, wherecast as wc
 from wherecast.broker.broker_core import BrokerCore
 from wherecast.store.open_store import open_store
 schema = wc.Schema.from_dict({{"no2": "int"}})
-core = BrokerCore(open_store({str(data)!r}), schema)
+core = BrokerCore(open_store({str(data)!r}), schema, runs_pipeline=False)
 core.registrar.register("ana", 0)
 core.registrar.subscribe(wc.Subscription("s1", "no2 >= 0", "ana"), 0)
-core._is_running = True  # nothing is matched
 core.publish([wc.Publication({{"no2": number}}) for number in {numbers}], "default")
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
