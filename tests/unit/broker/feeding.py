@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 
 import wherecast as wc
+from wherecast.broker.dispatch.acknowledgement import Acknowledgement
+from wherecast.broker.dispatch.courier import Courier
 from wherecast.broker.intake.intake import prepare
 from wherecast.broker.registrar.registrar import Registrar
 from wherecast.pipeline.live.inline_pipeline import InlinePipeline
@@ -42,3 +44,19 @@ def queued(store: Store, name: str) -> list[int]:
     assert cursor is not None
     found = store.mailboxes.queued(name, cursor.through, 1000).sequences.tolist()
     return [sequence // GAP for sequence in found]
+
+
+def ack(courier: Courier, name: str, sequences: Sequence[int]) -> None:
+    """Acknowledges single notifications; raises the reason of a refusal."""
+    _acknowledge(courier, name, Acknowledgement(sequences=tuple(sequences)))
+
+
+def ack_through(courier: Courier, name: str, sequence: int) -> None:
+    """Acknowledges everything up to a notification; raises the reason of a refusal."""
+    _acknowledge(courier, name, Acknowledgement(sequence))
+
+
+def _acknowledge(courier: Courier, name: str, wanted: Acknowledgement) -> None:
+    for problem in courier.acknowledge([(name, wanted)]):
+        if problem is not None:
+            raise problem

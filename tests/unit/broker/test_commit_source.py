@@ -7,7 +7,7 @@ from threading import Event
 
 import pytest
 
-from tests.unit.broker.feeding import match, moment, opened, publish
+from tests.unit.broker.feeding import ack_through, match, moment, opened, publish
 from wherecast import StoreError, Subscription, WherecastError
 from wherecast.broker.commit_source import CommitSource
 from wherecast.broker.core_limits import Retention
@@ -47,13 +47,13 @@ def test_a_commit_elsewhere_wakes_a_waiting_take(tmp_path: Path) -> None:
         match(pipeline)  # before it follows
         runner.start()
         assert [one.sequence for one in courier.take("ana", 5, LIMIT_S)] == [moment(0)]
-        courier.ack_through("ana", moment(0))
+        ack_through(courier, "ana", moment(0))
         for sequence in map(moment, range(1, 4)):
             publish(store, [1])
             match(pipeline)
             found = courier.take("ana", 5, LIMIT_S)
             assert [one.sequence for one in found] == [sequence]
-            courier.ack_through("ana", sequence)
+            ack_through(courier, "ana", sequence)
         pipeline.close()
         runner.check()
         assert runner.problem is None

@@ -8,7 +8,7 @@ Concurrency: any number of threads. One lock guards the dispatcher; it is never 
 is read or written.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from threading import Condition, Lock
 from time import monotonic
@@ -206,14 +206,6 @@ class Courier:
                     continue
             self._load(name, found)
 
-    def ack(self, name: str, sequences: Iterable[int]) -> None:
-        """Acknowledges single notifications."""
-        self._acknowledge(name, Acknowledgement(sequences=tuple(sequences)))
-
-    def ack_through(self, name: str, sequence: int) -> None:
-        """Acknowledges everything up to a notification."""
-        self._acknowledge(name, Acknowledgement(sequence))
-
     def acknowledge(
         self, given: Sequence[tuple[str, Acknowledgement]]
     ) -> list[WherecastError | None]:
@@ -242,11 +234,6 @@ class Courier:
             except (AcknowledgementError, ConfigError) as error:
                 problems.append(error)
         return problems
-
-    def _acknowledge(self, name: str, wanted: Acknowledgement) -> None:
-        for problem in self.acknowledge([(name, wanted)]):
-            if problem is not None:
-                raise problem
 
     def _apply(self, name: str, wanted: Acknowledgement, loads: Loads) -> None:
         """Takes an acknowledgement in, and adds what is to be read then."""

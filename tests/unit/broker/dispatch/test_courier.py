@@ -7,7 +7,7 @@ from threading import Event
 import numpy as np
 import pytest
 
-from tests.unit.broker.feeding import GAP, match, moment, opened, publish
+from tests.unit.broker.feeding import GAP, ack, ack_through, match, moment, opened, publish
 from wherecast import AcknowledgementError, ConfigError, StoreError, Subscription
 from wherecast.broker.dispatch.acknowledgement import Acknowledgement
 from wherecast.broker.dispatch.courier import Courier
@@ -54,10 +54,10 @@ def test_notifications_are_handed_out_before_they_are_committed() -> None:
     assert offsets(courier, "ana") == [0, 1, 2]
     partitions, located = courier.locate(np.array([moment(0), moment(2)]))
     assert (partitions.tolist(), located.tolist()) == ([0, 0], [0, 2])
-    courier.ack("ana", [moment(1)])
+    ack(courier, "ana", [moment(1)])
     courier.committed(pipeline.commit(batch).sequence)
     assert offsets(courier, "ana") == [0, 2]
-    courier.ack_through("ana", moment(2))
+    ack_through(courier, "ana", moment(2))
     assert offsets(courier, "ana") == []
     Door(store, courier.cursors).save_cursors()
     cursor = store.cursors.read("ana")
@@ -89,8 +89,8 @@ def test_what_was_committed_before_is_read_from_the_store(partitions: int) -> No
     courier.committed(store.batches.progress().sequence)
     order = [one.sequence for one in courier.take("ana", 100, 0)]
     assert len(order) == 20
-    courier.ack_through("ana", order[9])
-    courier.ack("ana", [order[12], order[15]])
+    ack_through(courier, "ana", order[9])
+    ack(courier, "ana", [order[12], order[15]])
     Door(store, courier.cursors).save_cursors()
     again = Courier(store, unmended)  # another life
     again.open("ana")
@@ -117,7 +117,7 @@ def test_a_waiting_take_is_woken() -> None:
         courier.forget("ana")
         with suppress(ConfigError):  # where it came after
             assert len(gone.result(LIMIT_S)) <= 1
-        courier.ack_through("bob", moment(0))
+        ack_through(courier, "bob", moment(0))
         closed = pool.submit(courier.take, "bob", 5, LIMIT_S)
         courier.close()
         assert closed.result(LIMIT_S) == ()
@@ -140,7 +140,7 @@ def test_a_newer_connection_replaces_the_older_one() -> None:
     assert sent is not None
     assert [(one.sequence // GAP, one.redelivered) for one in sent] == [(0, True), (1, False)]
     courier.disconnect("ana", 1)  # says nothing of the newer one
-    courier.ack_through("ana", moment(1))
+    ack_through(courier, "ana", moment(1))
     assert courier.sent("ana", 2, 0) == ()
     courier.forget("ana")
     assert courier.sent("ana", 2, LIMIT_S) is None
@@ -192,8 +192,8 @@ def test_only_what_was_handed_out_is_acknowledged() -> None:
     courier.committed(2 * GAP)
     assert offsets(courier, "ana", 1) == [0]
     for acknowledge in (
-        lambda: courier.ack("ana", [moment(0), moment(1)]),
-        lambda: courier.ack_through("ana", moment(1)),
+        lambda: ack(courier, "ana", [moment(0), moment(1)]),
+        lambda: ack_through(courier, "ana", moment(1)),
     ):
         with pytest.raises(AcknowledgementError, match="was never delivered"):
             acknowledge()
@@ -204,8 +204,8 @@ def test_an_unknown_subscriber_is_told() -> None:
     courier = served(open_store("memory:"))
     for call in (
         lambda: courier.take("ana", 1, 0),
-        lambda: courier.ack("ana", [0]),
-        lambda: courier.ack_through("ana", 0),
+        lambda: ack(courier, "ana", [0]),
+        lambda: ack_through(courier, "ana", 0),
         lambda: courier.connect("ana", 1),
         lambda: courier.figures("ana"),
     ):
