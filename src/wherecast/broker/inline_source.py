@@ -10,6 +10,7 @@ Concurrency: `step` on one thread; everything else from any thread.
 import time
 from collections.abc import Callable
 from threading import Event, Lock
+from typing import Literal
 
 from typing_extensions import override
 
@@ -148,12 +149,12 @@ class InlineSource(NotificationSource):
             ConflictError: another broker has taken over.
             StoreError: the log cannot be read, time and again.
         """
-        self._signal.wait()
+        has_backlog = self._signal.wait()
         try:
-            while not stopped.is_set() and self._commit_batch(stopped):
-                pass
-            if self._pipeline.unrecorded[0]:  # as an earlier batch was tried again
-                self._signal.matched()
+            while not stopped.is_set():
+                done = self._commit_batch(stopped)
+                if done == "nothing" or (done == "record" and not has_backlog):
+                    break  # what the leader matches now gets its record later, with what follows
         except BaseException:
             self._is_over = True
             raise
@@ -170,10 +171,10 @@ class InlineSource(NotificationSource):
         while self._pipeline.set_aside() and (batch := self._pipeline.waiting_batch()) is not None:
             self._courier.committed(self._pipeline.commit(batch).sequence)
 
-    def _commit_batch(self, stopped: Event) -> bool:
-        """Commits one batch; False where the log has no more, or the batch is to be tried again.
+    def _commit_batch(self, stopped: Event) -> Literal["record", "backlog", "nothing"]:
+        """Commits a record of what the leader matched or, if there is none, a part of a backlog.
 
-        What the leader matched meanwhile gets its record later, together with what follows.
+        Nothing is committed where the log has no more, or the batch is to be tried again.
         """
         started, busy = time.monotonic(), time.thread_time()
         try:
@@ -193,7 +194,7 @@ class InlineSource(NotificationSource):
         self._failed_reads = 0
         if batch is None:
             self.problem = None
-            return False
+            return "nothing"
         try:
             progress = self._pipeline.commit(batch)
         except StoreError as error:  # a full disk, say: it is tried again and again
@@ -204,13 +205,13 @@ class InlineSource(NotificationSource):
         if is_backlog and batch.count > 1:
             worked, took = time.thread_time() - busy, time.monotonic() - started
             self._rest(2 * worked - took, stopped)
-        return self._pipeline.is_behind
+        return "backlog" if is_backlog else "record"
 
-    def _failed(self, error: StoreError) -> bool:
+    def _failed(self, error: StoreError) -> Literal["nothing"]:
         """Has the next step try the same batch again."""
         self.problem = error
         self._signal.wake()
-        return False
+        return "nothing"
 
     def _rest(self, seconds: float, stopped: Event) -> None:
         """Lets other threads run, so that matching takes half of the time at most; but not long.

@@ -40,12 +40,16 @@ class SourceSignal:
                 self._record_at = 0.0
                 self._changed.notify()
 
-    def wait(self) -> None:
-        """Returns when there is something to do, which counts as begun then."""
+    def wait(self) -> bool:
+        """Returns when there is something to do, which counts as begun then.
+
+        False where nothing in the log was left to the source: it is to make a record alone.
+        """
         with self._changed:
             while not self._has_work:
                 left = None if self._record_at is None else self._record_at - monotonic()
                 if left is not None and left <= 0:
                     break
                 self._changed.wait(left)
-            self._has_work, self._record_at = False, None
+            has_work, self._has_work, self._record_at = self._has_work, False, None
+            return has_work

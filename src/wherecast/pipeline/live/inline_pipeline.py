@@ -94,11 +94,6 @@ class InlinePipeline:
         return (0, 0) if waiting is None else (len(waiting), waiting.notifications)
 
     @property
-    def is_behind(self) -> bool:
-        """Whether the log has records that were not matched."""
-        return not self.matched.reaches(self._log.ends())
-
-    @property
     def is_careful(self) -> bool:
         """Whether what an earlier process left is still to be matched, with care."""
         return self._attempts is not None
