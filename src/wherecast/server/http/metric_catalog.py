@@ -148,7 +148,7 @@ _ENTRIES = (
         "gauge",
         "Number of notifications that were pushed and are not acknowledged.",
     ),
-    MetricEntry("push_connections", "gauge", "Number of open push connections."),
+    MetricEntry("push_connections", "gauge", "Number of open WebSocket connections, of subscribers and of publishers."),
     MetricEntry(
         "push_waiting", "gauge", "Number of push connections that take no more bytes at the moment."
     ),
