@@ -148,7 +148,11 @@ _ENTRIES = (
         "gauge",
         "Number of notifications that were pushed and are not acknowledged.",
     ),
-    MetricEntry("push_connections", "gauge", "Number of open WebSocket connections, of subscribers and of publishers."),
+    MetricEntry(
+        "push_connections",
+        "gauge",
+        "Number of open WebSocket connections.",
+    ),
     MetricEntry(
         "push_waiting", "gauge", "Number of push connections that take no more bytes at the moment."
     ),

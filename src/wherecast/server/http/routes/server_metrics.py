@@ -12,7 +12,7 @@ from wherecast.server.http.context import Context
 from wherecast.server.http.counters import Figure
 from wherecast.server.http.routes.health import lag_of
 
-_EXAMPLE = """# HELP wherecast_push_connections Number of open WebSocket connections, of subscribers and of publishers.
+_EXAMPLE = """# HELP wherecast_push_connections Number of open WebSocket connections.
 # TYPE wherecast_push_connections gauge
 wherecast_push_connections 3.0
 """
