@@ -301,7 +301,7 @@ class ColumnarIndex(Engine, RowMatching, Savable):
         return lines
 
     def _counts(self) -> dict[str, int]:
-        """What was counted so far, publications of batches and single ones together."""
+        """Counters so far, publications of batches and single ones together."""
         counts = {name: self._counters[name] for name in _COUNTERS}
         singles = dict(zip(_COUNTERS[-4:], self._row_searches.counts.tolist(), strict=True))
         return {

@@ -77,12 +77,12 @@ class InlinePipeline:
 
     @property
     def progress(self) -> Progress:
-        """What was committed."""
+        """The end of the last committed batch."""
         return self._matching.progress
 
     @property
     def figures(self) -> PipelineFigures:
-        """What was done so far."""
+        """Figures since the pipeline began."""
         return self._matching.figures
 
     # What was just appended.

@@ -19,7 +19,7 @@ from starlette.websockets import WebSocketDisconnect
 from wherecast.broker.intake.json_bodies import read_objects
 from wherecast.broker.intake.publish_outcome import PublishOutcome
 from wherecast.broker.registrar.names import checked_name
-from wherecast.model import WherecastError
+from wherecast.model import PublicationError, WherecastError
 from wherecast.server.http.context import Context
 from wherecast.server.http.messages.error_messages import Refused, error_of
 from wherecast.server.http.messages.publication_messages import error_of_row
@@ -107,7 +107,10 @@ class _Connection:
         """The number and the publication object of a message, or the error that refuses it."""
         limits = self._context.settings.publications
         try:
-            given: Any = read_objects(body, True, 1, limits)[0]
+            objects = read_objects(body, True, 1, limits)
+            if not objects:
+                raise PublicationError("a message is one publication object, not an empty array")
+            given: Any = objects[0]
         except WherecastError as error:
             return self._expected(None), error
         number = given.pop("n", None) if isinstance(given, dict) else None
